@@ -261,8 +261,8 @@ class Comparison:
             self._digester.add(examples, begin, until)
             begin = until
             if self._digester.added == size:
-                ((_, found),) = self._digester.end().blocks
-                if expected is not None and found != expected:
+                ((_, digest),) = self._digester.end().blocks
+                if expected is not None and digest != expected:
                     return self.seen, self.seen + size - 1
                 self.seen, self.number = self.seen + size, self.number + 1
                 self._digester = self._new_digester()
@@ -287,14 +287,14 @@ def refuse_other_key(digests: Digests | None, key: bytes | None, remedy: str = "
 
 def _without_gaps(blocks: tuple[BlockDigest, ...]) -> tuple[BlockDigest, ...]:
     """Drop the digests of blocks that are too small, but for a single block; join blocks without a digest."""
-    found: list[BlockDigest] = []
+    joined: list[BlockDigest] = []
     for size, digest in blocks:
         shown = digest if size >= BLOCK or len(blocks) == 1 else None
-        if found and shown is None and found[-1][1] is None:
-            found[-1] = (found[-1][0] + size, None)
+        if joined and shown is None and joined[-1][1] is None:
+            joined[-1] = (joined[-1][0] + size, None)
         else:
-            found.append((size, shown))
-    return tuple(found)
+            joined.append((size, shown))
+    return tuple(joined)
 
 
 def _digest(blank: Blake3, data: bytes) -> bytes:

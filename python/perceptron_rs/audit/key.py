@@ -95,9 +95,9 @@ def _read(path: Path) -> bytes:
         )
     with path.open("rb") as file:
         data = file.read(4 * _SIZE)
-    found = _HEX.fullmatch(data)
-    if found is not None:
-        return bytes.fromhex(found[1].decode())
+    match = _HEX.fullmatch(data)
+    if match is not None:
+        return bytes.fromhex(match[1].decode())
     if len(data) != _SIZE:
         raise ArgumentError(
             f"{{audit_key}} must hold {_SIZE} bytes, or {2 * _SIZE} hexadecimal digits",

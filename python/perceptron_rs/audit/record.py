@@ -289,8 +289,8 @@ def note_end(estimator: object, stopped: list[str], n_iter: int) -> None:
 
 def _kept_parameters(estimator: Audited) -> dict[str, object]:
     values = attributes(estimator, _kept_names(estimator.__class__))
-    found = {name: _copy(value) for name, value in values.items()}
-    return found | {name: value for name, value in _OF_PROCESS.items() if name in found}
+    kept = {name: _copy(value) for name, value in values.items()}
+    return kept | {name: value for name, value in _OF_PROCESS.items() if name in kept}
 
 
 def _copy(value: object) -> Any:

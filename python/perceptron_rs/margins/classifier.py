@@ -330,10 +330,10 @@ class MaxMarginClassifier(
         return {"learner": "max-margin", "kernel": kernel}
 
     def _prediction_arrays(self) -> State:
-        spec, found = self._spec, self.predictor_
+        spec, arrays = self._spec, self.predictor_
         if spec is not None and spec.name != "precomputed":  # rows are in the schema, wherever they came from
-            found = {name: found[name] for name in ("dual_coef", "intercept", "gamma")}
-        return found
+            arrays = {name: arrays[name] for name in ("dual_coef", "intercept", "gamma")}
+        return arrays
 
     def _document(self) -> dict[str, object]:
         return {"results": results_to_json(self.results_)}

@@ -27,15 +27,15 @@ def to_sklearn(model: MaxMarginClassifier) -> ClassifierMixin:
     coef, intercept = _exported_planes(model)
     # The dual weights of a hard margin add up to the squared norm of its weights: this C bounds none of them.
     strength = max(1.0, float(np.square(coef).sum(axis=1).max()))
-    found = take_over(model, LinearSVC(C=strength, loss="hinge"), but=("tol",))
-    found.fit_intercept = model.bias != "none"
-    found.coef_, found.intercept_ = coef.copy(), intercept.copy()
-    found.classes_, found.n_iter_ = model.classes_.copy(), 1
-    return found
+    exported = take_over(model, LinearSVC(C=strength, loss="hinge"), but=("tol",))
+    exported.fit_intercept = model.bias != "none"
+    exported.coef_, exported.intercept_ = coef.copy(), intercept.copy()
+    exported.classes_, exported.n_iter_ = model.classes_.copy(), 1
+    return exported
 
 
 def _exported_planes(model: MaxMarginClassifier) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    found = hyperplanes(model)
-    if found is None:
+    planes = hyperplanes(model)
+    if planes is None:
         raise ValueError(f"a hyperplane of kernel={model.kernel!r} cannot be exported; save it, or pickle it")
-    return found
+    return planes

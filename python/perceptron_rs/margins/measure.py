@@ -121,10 +121,10 @@ def _of_model(model: Any, X: MatrixLike, y: ArrayLike) -> tuple[Any, NDArray[np.
         raise ValueError(
             f"{name} predicts by the votes of many hyperplanes; set prediction='average', or another one"
         )
-    found = hyperplanes(model)
-    if found is None:
+    planes = hyperplanes(model)
+    if planes is None:
         raise ValueError(f"model must predict with a hyperplane, and {name} has no coef_; use a linear one")
-    coef, intercept = found
+    coef, intercept = planes
     if coef.shape[0] != 1:
         raise ValueError(
             f"model must predict with one hyperplane, but {name} has {coef.shape[0]}; pass the coef and "
@@ -142,10 +142,10 @@ def planes(
         return w.reshape(1, -1), np.array([0.0 if b is None else b])
     w = _real_array(f"coef{of}", coef)
     biases = np.zeros(count) if intercept is None else _real_array(f"intercept{of}", intercept)
-    for name, found, shape in (("coef", w, (count, columns)), ("intercept", biases, (count,))):
-        if found.shape != shape:
+    for name, array, shape in (("coef", w, (count, columns)), ("intercept", biases, (count,))):
+        if array.shape != shape:
             raise ValueError(
-                f"{name}{of} has the shape {found.shape}, but {count} classes and {columns} columns need "
+                f"{name}{of} has the shape {array.shape}, but {count} classes and {columns} columns need "
                 f"{shape}"
             )
     return w, biases

@@ -202,8 +202,8 @@ def _direction(
             "joint_margin"
         )
     if coef is None:
-        found = solve(problem, options)
-        w, b = found.coef.reshape(1, -1), np.array([found.intercept])
+        result = solve(problem, options)
+        w, b = result.coef.reshape(1, -1), np.array([result.intercept])
     else:
         problem.check_finite()
         w, b = planes(coef, intercept, columns, classes if classes > 2 else 1)
@@ -273,8 +273,8 @@ def _bounds(
         deviation, square = _deviation(below, gamma), Fraction(terms.added) ** 2
         if math.isfinite(deviation):
             length = 1 + Fraction(deviation) ** 2 / square
-            found = most_updates(growth + square, Fraction(gamma) ** 2, length, *progress)
-            all_epochs = min(all_epochs, found)
+            most = most_updates(growth + square, Fraction(gamma) ** 2, length, *progress)
+            all_epochs = min(all_epochs, most)
     reach = up_root(growth) if terms.threshold else radius
     gamma = best_gamma(below, reach)
     deviation = _deviation(below, gamma)

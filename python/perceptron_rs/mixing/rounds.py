@@ -46,8 +46,8 @@ def make_pass(
     for decision in ended:
         run.end(decision)
     epoch = run.epoch(number)
-    found = share_of_pass(state, run.state().state(), epoch, mixing, perf_counter() - begin)
-    return PartitionPass(found, run.tracked())
+    share = share_of_pass(state, run.state().state(), epoch, mixing, perf_counter() - begin)
+    return PartitionPass(share, run.tracked())
 
 
 class Mixed:
@@ -141,6 +141,6 @@ def visited_bounds(n_partitions: Any, n: int, rows: NDArray[np.generic] | None) 
     """
     if rows is None or np.ndim(n_partitions):
         return partition_bounds(n_partitions, n)
-    found = np.append(rows, n)[partition_bounds(n_partitions, len(rows))].astype(np.int64)
-    found[0] = 0
-    return found
+    bounds = np.append(rows, n)[partition_bounds(n_partitions, len(rows))].astype(np.int64)
+    bounds[0] = 0
+    return bounds

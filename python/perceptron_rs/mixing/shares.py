@@ -193,9 +193,9 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
     visits = [each.seen - before["seen"] for each in whole.reports]
     change = Change(number, before["seen"] + np.add.reduce(visits), {})
     for name in _weight_names(before):
-        array, found = AveragedArray(before, name), whole.numbers[name]
-        if not isinstance(found, Sum) and all(each.places is not None for each in found):
-            made = [_mixed(array, whole, _union(*found), before["seen"], change.seen)]
+        array, numbers = AveragedArray(before, name), whole.numbers[name]
+        if not isinstance(numbers, Sum) and all(each.places is not None for each in numbers):
+            made = [_mixed(array, whole, _union(*numbers), before["seen"], change.seen)]
         else:
             made = [
                 _mixed(
@@ -235,18 +235,18 @@ def apply_change(state: State, change: Change) -> State:
 
     Each pass of an epoch has taken all penalties that were pending: none is left.
     """
-    found = {name: array for name, array in state.items() if name not in _PENDING} | {"seen": change.seen}
+    after = {name: array for name, array in state.items() if name not in _PENDING} | {"seen": change.seen}
     for name, new in change.numbers.items():
         array = AveragedArray(state, name)
         if array.is_sparse:
             places = _union(array.numbers, new)
-            found |= _to_csr(_filled(new, array.at(places)), name, len(state[f"{name}_indptr"]) - 1)
+            after |= _to_csr(_filled(new, array.at(places)), name, len(state[f"{name}_indptr"]) - 1)
             continue
         now = new if new.places is None else _filled(new, array.numbers)
-        found[name] = now.w.reshape(state[name].shape)
+        after[name] = now.w.reshape(state[name].shape)
         if now.u is not None:
-            found[f"{name}_u"] = now.u.reshape(state[name].shape)
-    return found
+            after[f"{name}_u"] = now.u.reshape(state[name].shape)
+    return after
 
 
 def restrict_state(state: State, columns: NDArray[np.int64]) -> State:
@@ -326,12 +326,12 @@ def _blocks(array: AveragedArray, of_planes: NDArray[np.generic]) -> Iterator[Sp
 def _within(share: Share, name: str, block: Span) -> Share:
     """Return the part of a share that lies in a block."""
     reports = tuple(each._replace(k=block.of(each.k), seen=block.of(each.seen)) for each in share.reports)
-    found = share.numbers[name]
-    if isinstance(found, Sum):
-        parts: Any = (None if values is None else values[block.range] for values in found[1:])
-        return Share(reports, {name: Sum(block.of(found.k), *parts)})
+    own = share.numbers[name]
+    if isinstance(own, Sum):
+        parts: Any = (None if values is None else values[block.range] for values in own[1:])
+        return Share(reports, {name: Sum(block.of(own.k), *parts)})
     numbers = []
-    for places, w, u in found:
+    for places, w, u in own:
         there = block.range
         if places is not None:
             there = slice(*np.searchsorted(places, [there.start, there.stop]))
@@ -363,9 +363,9 @@ def _mixed(
 
 def _sum(share: Share, name: str, array: AveragedArray, places: Places) -> Sum:
     """Return the numbers of a share, added at these places."""
-    found = share.numbers[name]
-    if isinstance(found, Sum):
-        return found
+    numbers = share.numbers[name]
+    if isinstance(numbers, Sum):
+        return numbers
     before = array.at(places)
 
     def term(own_and_report: tuple[Entries, PassReport]) -> Sum:
@@ -381,7 +381,7 @@ def _sum(share: Share, name: str, array: AveragedArray, places: Places) -> Sum:
     def add(left: Sum, right: Sum) -> Sum:
         return _add_sums(left, right, array, places)
 
-    return reduce_tree(list(zip(found, share.reports, strict=True)), add, term)
+    return reduce_tree(list(zip(numbers, share.reports, strict=True)), add, term)
 
 
 def _add_sums(left: Sum, right: Sum, array: AveragedArray, places: Places) -> Sum:
@@ -461,12 +461,12 @@ def _differing(array: AveragedArray, after: Entries) -> Entries:
 def _union(*numbers: Entries) -> NDArray[np.int64]:
     """Return the union of the places, sorted."""
     # Sorted runs are merged, which np.unique does not make use of.
-    found = np.sort(
+    union = np.sort(
         np.concatenate([each.places for each in numbers if each.places is not None]), kind="stable"
     )
-    is_new = np.ones(len(found), dtype=np.bool_)
-    is_new[1:] = found[1:] != found[:-1]
-    return found[is_new]
+    is_new = np.ones(len(union), dtype=np.bool_)
+    is_new[1:] = union[1:] != union[:-1]
+    return union[is_new]
 
 
 def _filled(own: Entries, before: Entries) -> Entries:
@@ -484,14 +484,14 @@ def _filled(own: Entries, before: Entries) -> Entries:
 
 def _from_csr(state: State, name: str) -> Entries:
     """Return the entries of a CSR matrix and of its sums, at the places of any of them."""
-    found = []
+    entries = []
     for u in ("", "_u"):
         indptr, indices = state[f"{name}_indptr{u}"], state[f"{name}_indices{u}"]
         rows = row_numbers(indptr)
-        found.append((rows << 32 | indices, state[f"{name}_data{u}"]))
-    places = _union(*(Entries(own, values, None) for own, values in found))
+        entries.append((rows << 32 | indices, state[f"{name}_data{u}"]))
+    places = _union(*(Entries(own, values, None) for own, values in entries))
     vectors = []
-    for own, values in found:
+    for own, values in entries:
         vectors.append(np.zeros(len(places)))
         vectors[-1][np.searchsorted(places, own)] = values
     return Entries(places, vectors[0], vectors[1])
@@ -499,13 +499,13 @@ def _from_csr(state: State, name: str) -> Entries:
 
 def _to_csr(numbers: Entries, name: str, rows: int) -> State:
     """Return the arrays of the CSR matrices that hold the numbers that are not 0."""
-    found: State = {}
+    matrices: State = {}
     for u, values in (("", numbers.w), ("_u", numbers.u)):
         if values is not None and numbers.places is not None:
             kept = np.flatnonzero(values)
             places = numbers.places[kept]
             ends = np.cumsum(np.bincount(places >> 32, minlength=rows))
-            found[f"{name}_indptr{u}"] = np.concatenate([[0], ends]).astype(np.int64)
-            found[f"{name}_indices{u}"] = (places & (2**32 - 1)).astype(np.int32)
-            found[f"{name}_data{u}"] = values[kept]
-    return found
+            matrices[f"{name}_indptr{u}"] = np.concatenate([[0], ends]).astype(np.int64)
+            matrices[f"{name}_indices{u}"] = (places & (2**32 - 1)).astype(np.int32)
+            matrices[f"{name}_data{u}"] = values[kept]
+    return matrices

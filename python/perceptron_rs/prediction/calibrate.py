@@ -76,7 +76,7 @@ def calibration_of(
             held = held[:, 1:] if z.shape[1] == 1 else held
             pairs = [_sigmoid(engine, z[:, k].copy(), held[:, k], w) for k in range(z.shape[1])]
             numbers = np.array([slope for slope, _ in pairs]), np.array([shift for _, shift in pairs])
-    if not all(np.isfinite(found).all() for found in numbers):
+    if not all(np.isfinite(array).all() for array in numbers):
         raise ValueError("the scores of X are too large to be calibrated; scale the features and fit again")
     return Calibration(method, *numbers, of_scores(model))
 

@@ -62,12 +62,12 @@ class Estimator(Predictor, BaseEstimator):
         vars(self).update(gathered(self, with_own_arrays(state)))
 
     def __copy__(self) -> Self:
-        found = object.__new__(type(self))
+        twin = object.__new__(type(self))
         attributes = vars(self).copy()
         if (learnt := attributes.get("_learnt")) is not None:
             attributes["_learnt"] = learnt.own()
-        found.__dict__ = attributes
-        return found
+        twin.__dict__ = attributes
+        return twin
 
     def _assert_ready(self) -> None:
         check_is_fitted(self, "classes_")  # without a name, all attributes are looked at

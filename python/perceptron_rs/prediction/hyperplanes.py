@@ -19,8 +19,8 @@ def hyperplanes(model: object) -> tuple[NDArray[np.float64], NDArray[np.float64]
     """Return weights (K, d) and intercepts (K,) that a classifier predicts with; None if it has no planes."""
     check_is_fitted(model)
     if isinstance(model, Predictor):
-        found = model.predictor_
-        coef, intercept = found.get("coef"), found.get("intercept")
+        arrays = model.predictor_
+        coef, intercept = arrays.get("coef"), arrays.get("intercept")
     else:
         coef, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
     if coef is None or intercept is None:

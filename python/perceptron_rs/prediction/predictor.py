@@ -311,9 +311,9 @@ class Classifier(Predictor):
             one. Of many labels, 1 for each label whose score is positive, and 0 else: a CSR matrix if
             ``fit`` was given a sparse one.
         """
-        found = _first_largest(self, X)
-        if found is not None:
-            return self.classes_[found]
+        indices = _first_largest(self, X)
+        if indices is not None:
+            return self.classes_[indices]
         scores = self.decision_function(X)
         return predicted(self, scores.reshape(len(scores), -1))
 
@@ -408,35 +408,35 @@ def judged(
         engine = get_engine(model.engine)
         data = model._examples(engine, X)
         try:
-            found = (judge or model._judge)(engine, data)
+            scores = (judge or model._judge)(engine, data)
         except OverflowError as error:
             data.assert_finite(model)
             raise overflow(error) from None
-        if not all_finite(found):
+        if not all_finite(scores):
             data.assert_finite(model)
             model._assert_finite_weights()
-    check_classes(model.classes_, found.shape[1])
-    return found
+    check_classes(model.classes_, scores.shape[1])
+    return scores
 
 
 def scores_of(model: Classifier, X: MatrixLike) -> NDArray[np.float64]:
     """Return what ``decision_function`` shows of what examples get."""
-    found = judged(model, X)
-    if found.shape[1] == 2 and not is_multilabel(model):  # a joint decision
-        return found[:, 1] - found[:, 0]
-    return found.reshape(-1) if found.shape[1] == 1 else found
+    scores = judged(model, X)
+    if scores.shape[1] == 2 and not is_multilabel(model):  # a joint decision
+        return scores[:, 1] - scores[:, 0]
+    return scores.reshape(-1) if scores.shape[1] == 1 else scores
 
 
 def predicted(model: Classifier, scores: NDArray[np.float64]) -> NDArray[np.generic]:
     """Return the class, or the labels, that the scores (n, 1) or (n, K) speak for."""
-    found, many = decide(model, scores), label_matrix(model)
+    decided, many = decide(model, scores), label_matrix(model)
     if many is None:
-        return model.classes_[found]
+        return model.classes_[decided]
     if many == "sparse":
         from scipy.sparse import csr_matrix
 
-        return cast("NDArray[np.generic]", as_users_have(csr_matrix(found)))
-    return found
+        return cast("NDArray[np.generic]", as_users_have(csr_matrix(decided)))
+    return decided
 
 
 def decide(model: Classifier, scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -448,10 +448,10 @@ def decide(model: Classifier, scores: NDArray[np.float64]) -> NDArray[np.intp]:
         return labels
     if scores.shape[1] == 1:
         return is_positive(scores[:, 0], model.tie).astype(np.intp)
-    found = np.empty(len(scores), dtype=np.intp)
+    indices = np.empty(len(scores), dtype=np.intp)
     for piece in pieces(*scores.shape):
-        found[piece] = scores[piece].argmax(axis=1)
-    return found
+        indices[piece] = scores[piece].argmax(axis=1)
+    return indices
 
 
 def calibrated(model: Classifier, X: MatrixLike) -> NDArray[np.float64]:
@@ -467,7 +467,7 @@ def calibrated(model: Classifier, X: MatrixLike) -> NDArray[np.float64]:
     scores = model.decision_function(X)
     many = is_multilabel(model)
     with standard():
-        found = calibration.probabilities(get_engine(model.engine), scores, many=many)
+        probabilities = calibration.probabilities(get_engine(model.engine), scores, many=many)
     if many or calibration.method == "sigmoid":
-        return found
-    return largest_decides(found, decide(model, scores.reshape(len(scores), -1)))
+        return probabilities
+    return largest_decides(probabilities, decide(model, scores.reshape(len(scores), -1)))

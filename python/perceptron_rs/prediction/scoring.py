@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 def _equal(y: NDArray[np.generic], predicted: NDArray[np.generic]) -> NDArray[np.bool_]:
     """Return for which examples two arrays of labels have the same."""
-    found = np.empty(len(y), dtype=np.bool_)
+    equal = np.empty(len(y), dtype=np.bool_)
     for piece in pieces(len(y), COST):
-        found[piece] = y[piece] == predicted[piece]
-    return found
+        equal[piece] = y[piece] == predicted[piece]
+    return equal
 
 
 def _all_right(words: NDArray[np.uint32], predicted: Any) -> NDArray[np.bool_]:

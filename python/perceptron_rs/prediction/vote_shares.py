@@ -103,10 +103,10 @@ class VoteShares(Classifier):
         if is_multilabel(self):
             return (1.0 + scores) / 2.0
         if scores.ndim == 1:
-            found = np.column_stack([(1.0 - scores) / 2.0, (1.0 + scores) / 2.0])
+            shares = np.column_stack([(1.0 - scores) / 2.0, (1.0 + scores) / 2.0])
         else:
-            found = scores if is_joint(self) else 1.0 + scores
-            total = np.add.accumulate(found, axis=1)[:, -1:]
-            equal = np.full_like(found, 1.0 / scores.shape[1])
-            found = np.divide(found, total, out=equal, where=total > 0)
-        return largest_decides(found, decide(self, scores.reshape(len(scores), -1)))
+            shares = scores if is_joint(self) else 1.0 + scores
+            total = np.add.accumulate(shares, axis=1)[:, -1:]
+            equal = np.full_like(shares, 1.0 / scores.shape[1])
+            shares = np.divide(shares, total, out=equal, where=total > 0)
+        return largest_decides(shares, decide(self, scores.reshape(len(scores), -1)))

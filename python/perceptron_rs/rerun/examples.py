@@ -81,13 +81,13 @@ class CallExamples(ABC):
 
     def other_block(self, given: DigestInput, begin: int = 0, end: int | None = None) -> str | None:
         """Take in more examples; return in words which block of all so far differs, if one does."""
-        found = self.comparison.first_difference(given, begin, end)
-        if found is None:
+        differing = self.comparison.first_difference(given, begin, end)
+        if differing is None:
             return None
         places: list[tuple[int, int]] = []  # where the block was given: it may be of several calls
         start = 0
         for call, begins in zip(self.calls, self.begins, strict=True):
-            first, last = max(found[0], start), min(found[1], start + call.rows - 1)
+            first, last = max(differing[0], start), min(differing[1], start + call.rows - 1)
             if first <= last:
                 first, last = (place - start + begins for place in (first, last))
                 goes_on = places and places[-1][1] + 1 == first
@@ -138,18 +138,18 @@ class CallExamples(ABC):
         known: NDArray[np.generic] = self.model.classes_
         call = self.calls[0]
         if isinstance(y, LabelSets):
-            found = y.classes if self.given_classes is None else self.given_classes
+            classes = y.classes if self.given_classes is None else self.given_classes
         elif call.method == "fit" and not call.parameters.get("warm_start"):
-            found = encode_new(y, "classes", least=1)[0]
+            classes = encode_new(y, "classes", least=1)[0]
         else:
-            found = classes_like(known if self.given_classes is None else self.given_classes, y)
+            classes = classes_like(known if self.given_classes is None else self.given_classes, y)
         # Strings are those of the run.
-        kinds = ["U" if array.dtype.kind in "OU" else array.dtype for array in (known, found)]
-        if kinds[0] == kinds[1] and known.tolist() == found.tolist():
+        kinds = ["U" if array.dtype.kind in "OU" else array.dtype for array in (known, classes)]
+        if kinds[0] == kinds[1] and known.tolist() == classes.tolist():
             return None
         return (
-            f"the classes of the labels are {found.tolist()!r:.200} of the type {found.dtype}, those of the "
-            f"model {known.tolist()!r:.200} of the type {known.dtype}; give such labels"
+            f"the classes of the labels are {classes.tolist()!r:.200} of the type {classes.dtype}, those of "
+            f"the model {known.tolist()!r:.200} of the type {known.dtype}; give such labels"
         )
 
     def unknown_label(self, y: NDArray[np.generic]) -> int | None:

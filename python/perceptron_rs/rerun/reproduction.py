@@ -149,9 +149,9 @@ def reproduce(
         return Reproduction(False, "numbers", f"other numbers: {order}", own, None)
     key = _checked_key(model, calls, audit_key)
     given = call_examples(model, calls, X, y, sample_weight, lengths, encoder, key, classes)
-    found = given.difference()
-    if found is not None:
-        return Reproduction(False, "data", f"other data: {found}", own, None)
+    differing = given.difference()
+    if differing is not None:
+        return Reproduction(False, "data", f"other data: {differing}", own, None)
     again = _trained(model, calls, given, engine)
     digest_again = learnt_arrays(again).digest
     for name, value in attributes(model, calls[-1].parameters).items():  # which are compared by themselves

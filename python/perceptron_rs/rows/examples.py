@@ -166,8 +166,8 @@ def as_columns(model: object, X: MatrixLike) -> MatrixLike:
     """Return the columns that a fitted model makes of raw examples; X itself, if it takes columns."""
     if recipe_of(model) is None:
         return X
-    found = columns_of(model, X)
-    return found.matrix() if isinstance(found, CsrArrays) else found
+    columns = columns_of(model, X)
+    return columns.matrix() if isinstance(columns, CsrArrays) else columns
 
 
 def _are_dictionaries(X: object) -> bool:

@@ -72,8 +72,8 @@ def repacked(state: State) -> State:
     """Return a packed state without columns of zeros; unpacked, where `packed` packs nothing."""
     columns, few = state[COLUMNS], {name: array for name, array in state.items() if name != COLUMNS}
     names = [name for name, array in few.items() if is_by_column(name, array)]
-    found = _without_zeros(few, names, int(columns[-1]), columns[:-1])
-    return found if COLUMNS in found else unpacked(state)
+    without_zeros = _without_zeros(few, names, int(columns[-1]), columns[:-1])
+    return without_zeros if COLUMNS in without_zeros else unpacked(state)
 
 
 def _without_zeros(
@@ -96,12 +96,12 @@ def _without_zeros(
     columns = np.flatnonzero(is_used)
     if not _saves_half(planes, len(columns), n_columns):
         return state
-    found = {
+    packed_arrays = {
         name: np.ascontiguousarray(array[..., columns]) if name in names else array
         for name, array in state.items()
     }
     numbers = columns if own is None else own[columns]
-    return found | {COLUMNS: np.append(numbers, n_columns).astype(np.int64)}
+    return packed_arrays | {COLUMNS: np.append(numbers, n_columns).astype(np.int64)}
 
 
 def unpacked(state: State) -> State:
@@ -109,15 +109,15 @@ def unpacked(state: State) -> State:
     if COLUMNS not in state:
         return state
     columns = state[COLUMNS]
-    found = {name: array for name, array in state.items() if name != COLUMNS}
-    for name, array in found.items():
+    whole_state = {name: array for name, array in state.items() if name != COLUMNS}
+    for name, array in whole_state.items():
         if is_by_column(name, array):
-            found[name] = whole = spread(array, columns[:-1], int(columns[-1]))
+            whole_state[name] = whole = spread(array, columns[:-1], int(columns[-1]))
             if name == _OF_WEIGHTS and len(columns) > 1:
                 # An age that all weights share is shared by those of 0: the model then settles all at once.
                 first = array[:, :1]
                 np.copyto(whole, first, where=(array == first).all(axis=1, keepdims=True))
-    return found
+    return whole_state
 
 
 def within(stored: State, columns: NDArray[np.int64]) -> State:
@@ -125,15 +125,15 @@ def within(stored: State, columns: NDArray[np.int64]) -> State:
     columns = columns[:-1]
     if "rows" in stored:
         few = stored["rows"][:, columns]
-        has_all, found = np.count_nonzero(few) == np.count_nonzero(stored["rows"]), {"rows": few}
+        has_all, narrowed = np.count_nonzero(few) == np.count_nonzero(stored["rows"]), {"rows": few}
     else:
         indices = stored["rows_indices"]
         places = np.searchsorted(columns, indices)
         has_all = bool(np.isin(indices, columns).all())
-        found = {"rows_indices": places.astype(indices.dtype)}
+        narrowed = {"rows_indices": places.astype(indices.dtype)}
     if not has_all:
         raise ValueError(f"the tensor {COLUMNS} lacks columns of the stored rows")
-    return found
+    return narrowed
 
 
 def spread(array: NDArray[Value], places: NDArray[np.integer], width: int) -> NDArray[Value]:
@@ -201,8 +201,8 @@ class Places:
         if self.n_columns <= _TABLE * len(indices):
             table = np.full(self.n_columns, -1, dtype=np.int64)
             table[self.columns] = self.places
-            found: NDArray[np.int64] = table[indices]
-            return found
+            numbers: NDArray[np.int64] = table[indices]
+            return numbers
         if not len(self.columns):
             return np.full(len(indices), -1, dtype=np.int64)
         index = np.minimum(np.searchsorted(self.columns, indices), len(self.columns) - 1)

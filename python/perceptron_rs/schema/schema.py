@@ -229,8 +229,8 @@ class StoredExamples:
 
     def take(self, left: State, sizes: dict[str, int]) -> State:
         """Take the arrays off the tensors of a file; ValueError unless they are sound."""
-        found = {name: left.pop(name) for name in self.of(left)}
-        stored = self.stored(found)
+        own = {name: left.pop(name) for name in self.of(left)}
+        stored = self.stored(own)
         if stored.keys() not in ({"rows"}, set(STORED_CSR)):
             raise ValueError(f"the tensor {self.start} is missing or unexpected")
         values = stored.get("rows", stored.get("rows_values", np.zeros(0)))
@@ -247,7 +247,7 @@ class StoredExamples:
                 f"the tensor {self.start} has the shape {rows.shape}, or columns out of order; "
                 f"{needed} is needed, in order"
             )
-        return found
+        return own
 
 
 Part: TypeAlias = Array | StoredExamples
@@ -290,41 +290,41 @@ class Schema:
 
     def parts_of(self, model: object) -> list[Part]:
         """Return the parts of an estimator."""
-        found: list[Part] = []
+        parts: list[Part] = []
         for part in self.parts:
-            found += [part] if isinstance(part, Part) else part(model)
-        return found
+            parts += [part] if isinstance(part, Part) else part(model)
+        return parts
 
     def values(self, model: Fitted, state: State | None = None) -> State:
         """Return all arrays of a fitted estimator, by their names in a file."""
         state = model._state() if state is None else state
-        found: State = {}
+        arrays: State = {}
         for part in self.parts_of(model):
-            found |= part.values(model, state)
-        return found
+            arrays |= part.values(model, state)
+        return arrays
 
     def history(self, model: Fitted) -> History:
         """Return the counts of a fitted estimator, and whether it has converged."""
-        found: History = {name: int(getattr(model, place)) for name, place in self.counts.items()}
-        return found | ({"converged": bool(model.converged_)} if self.converges else {})
+        history: History = {name: int(getattr(model, place)) for name, place in self.counts.items()}
+        return history | ({"converged": bool(model.converged_)} if self.converges else {})
 
     def take(self, model: object, tensors: State, sizes: dict[str, int]) -> State:
         """Return the arrays of a file, checked; ValueError for one that no learner has."""
         left = dict(tensors)
-        found: State = {}
+        arrays: State = {}
         parts = self.parts_of(model)
         for part in parts:
-            found |= part.take(left, sizes)
+            arrays |= part.take(left, sizes)
         for part in parts:
-            if isinstance(part, Array) and part.group and part.name not in found:
+            if isinstance(part, Array) and part.group and part.name not in arrays:
                 others = [p.name for p in parts if isinstance(p, Array) and p.group == part.group]
-                if not found.keys().isdisjoint(others):
+                if not arrays.keys().isdisjoint(others):
                     raise ValueError(f"the tensor {part.name} is missing")
         if left:
             raise ValueError(
                 f"there is an unknown tensor {min(left)!r:.80}; the file needs a newer perceptrons"
             )
-        return found
+        return arrays
 
     def checked_history(self, history: object) -> History:
         """Return the counts of a learner; ValueError unless it holds these, and no more."""

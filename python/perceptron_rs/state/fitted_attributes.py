@@ -80,19 +80,19 @@ def public_names(model: Any) -> list[str]:
 
 def flat(model: Fitted) -> dict[str, Any]:
     """Return the attributes of a model at this moment, with those that show what has been learnt."""
-    found = vars(model).copy()
-    learnt = found.pop("_learnt", None)
+    attributes = vars(model).copy()
+    learnt = attributes.pop("_learnt", None)
     if learnt is None:
-        return found
+        return attributes
     learnt = learnt.own()
     values = ((attribute, getattr(learnt, field)) for attribute, field in model._shown.items())
-    return found | {attribute: value for attribute, value in values if value is not None}
+    return attributes | {attribute: value for attribute, value in values if value is not None}
 
 
 def gathered(model: Fitted, attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `flat` makes such attributes of."""
-    found = dict(attributes)
-    values = {field: found.pop(attribute, None) for attribute, field in model._shown.items()}
+    own = dict(attributes)
+    values = {field: own.pop(attribute, None) for attribute, field in model._shown.items()}
     if any(value is not None for value in values.values()):
-        found["_learnt"] = type(learnt_of(model))(**values)
-    return found
+        own["_learnt"] = type(learnt_of(model))(**values)
+    return own

@@ -85,9 +85,9 @@ class Learnt:
         return self._of(values)
 
     def _of(self, values: dict[str, Any]) -> Self:
-        found = object.__new__(type(self))
-        object.__setattr__(found, "__dict__", values)  # to fill the one that it has takes longer
-        return found
+        copy = object.__new__(type(self))
+        object.__setattr__(copy, "__dict__", values)  # to fill the one that it has takes longer
+        return copy
 
     def moment(self) -> Self:
         """Return what stays as it is while passes of other threads go on with the model."""
@@ -157,8 +157,8 @@ class RunLearnt(Learnt):
 
 def learnt_of(model: object) -> Learnt:
     """Return what an estimator or a predictor has learnt; nothing, if it is another object."""
-    found: Learnt = getattr(model, "_learnt", _NOTHING)
-    return found
+    learnt: Learnt = getattr(model, "_learnt", _NOTHING)
+    return learnt
 
 
 _NOTHING = Learnt()

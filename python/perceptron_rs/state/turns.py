@@ -237,9 +237,9 @@ def is_random_state(value: object) -> TypeGuard[np.random.RandomState]:
 
 
 def _like(model: AnyEstimator, attributes: AttributeDict) -> AnyEstimator:
-    found = object.__new__(type(model))
-    found.__dict__ = attributes  # to fill the one that it has takes longer
-    return found
+    twin = object.__new__(type(model))
+    twin.__dict__ = attributes  # to fill the one that it has takes longer
+    return twin
 
 
 def _remove(turn: Turn) -> None:

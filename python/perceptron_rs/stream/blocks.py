@@ -156,11 +156,11 @@ class Stream:
         ):
             n_rows += batch_length(batch)
             if self.is_summed or not source.files:  # else the time of change tells it
-                found = checksum(example_arrays(batch))
+                checksum_now = checksum(example_arrays(batch))
                 if number < len(self.sums) or not is_first:
-                    self._compare(number, found)
+                    self._compare(number, checksum_now)
                 else:
-                    self.sums.append(found)
+                    self.sums.append(checksum_now)
             yield batch
         if self.facts.n_rows is None:
             self.facts = replace(self.facts, n_rows=n_rows)

@@ -97,15 +97,15 @@ class Checkpoint:
                 raise ValueError("it is a model and no checkpoint; name another file")
         except ValueError as error:
             raise located(error, f"checkpoint {str(self.path)!r}: ") from None
-        found: Any = document["checkpoint"]
+        stored: Any = document["checkpoint"]
         for name, value in self.identity.items():
-            if found["of"].get(name) != value:
+            if stored["of"].get(name) != value:
                 raise ValueError(
                     f"checkpoint {str(self.path)!r} is of another run: "
-                    f"{_first_difference(name, found['of'].get(name), value)}; give the same, or remove the "
+                    f"{_first_difference(name, stored['of'].get(name), value)}; give the same, or remove the "
                     f"checkpoint"
                 )
-        self.seen = found["sums"]
+        self.seen = stored["sums"]
         state = {name.removeprefix(_STATE): w for name, w in tensors.items() if name.startswith(_STATE)}
         if COLUMNS in state:
             try:
@@ -122,8 +122,8 @@ class Checkpoint:
                 values={"max_iter": max_iter},
             )
         so_far = tuple(tensors["so_far"]) if "so_far" in tensors else None
-        place = Place(state, done, found["blocks"], so_far, found["examples"])
-        return place, found["ended"]
+        place = Place(state, done, stored["blocks"], so_far, stored["examples"])
+        return place, stored["ended"]
 
     def save(self, place: Callable[[], Place]) -> None:
         """Write the file, if it is time to: only then is asked where the run stands."""
@@ -138,14 +138,14 @@ class Checkpoint:
             tensors[name] = np.array([getattr(epoch, name) for epoch in place.done])
         if place.so_far is not None:
             tensors["so_far"] = np.array(place.so_far)
-        found = {
+        document = {
             "of": self.identity,
             "blocks": place.blocks,
             "examples": place.examples,
             "ended": list(ended),
             "sums": list(self.sums),
         }
-        write_whole(self.path, pack({"checkpoint": found}, tensors))
+        write_whole(self.path, pack({"checkpoint": document}, tensors))
         self.last = time.monotonic()
 
 
@@ -220,8 +220,8 @@ def start_text(state: RunState) -> str:
     is_zero = not isinstance(state, dict) and state.is_zero  # so that nobody need look at all zeros
     if is_zero or not any(map(np.any, arrays_of(state).values())):
         return "nothing learnt"
-    found = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     for name, array in sorted(arrays_of(state).items()):
-        found.update(repr((name, array.dtype.str, array.shape)).encode())
-        found.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    return f"weights with the digest {found.hexdigest()}"
+        digest.update(repr((name, array.dtype.str, array.shape)).encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return f"weights with the digest {digest.hexdigest()}"

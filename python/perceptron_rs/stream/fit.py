@@ -235,8 +235,8 @@ class Blocks(Feeder):
 
     def _refuse_other_classes(self, classes: ArrayLike) -> None:
         known, least = self.model.classes_, self.model._least
-        found, _ = encode_new(label_array(None, classes, None, "classes"), "classes", least=least)
-        if not np.array_equal(found, known):
+        others, _ = encode_new(label_array(None, classes, None, "classes"), "classes", least=least)
+        if not np.array_equal(others, known):
             raise ArgumentError(
                 "{warm_start} continues a fit with the classes {known!r:.200}, but {classes} is "
                 "{given!r:.200}",

@@ -136,8 +136,8 @@ class StreamRun:
             self.run = None
         skip = self._place.blocks
         self.n_before = self._place.examples
-        found = self._blocks(self._order(number), skip)
-        with prefetch(found, at_hand=self.stream.source.at_hand) as blocks:
+        left = self._blocks(self._order(number), skip)
+        with prefetch(left, at_hand=self.stream.source.at_hand) as blocks:
             for block in blocks:
                 self.stream.source.assert_whole()
                 interrupted = self._learn(number, block)

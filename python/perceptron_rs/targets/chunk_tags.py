@@ -26,9 +26,9 @@ def tag_parts(tags: Iterable[str]) -> Parts | None:
     for form in _FORMS:
         parts: Parts = {}
         for tag in distinct:
-            found = form.fullmatch(tag)
-            if found:
-                parts[tag] = found["position"], found["kind"] or "_"
+            match = form.fullmatch(tag)
+            if match:
+                parts[tag] = match["position"], match["kind"] or "_"
             elif tag == "O":
                 parts[tag] = "O", ""
         if len(parts) == len(distinct):

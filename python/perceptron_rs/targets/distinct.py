@@ -34,16 +34,16 @@ def distinct(y: NDArray[np.generic]) -> tuple[NDArray[np.generic], NDArray[np.ui
     numbers = _distinct_numbers(y) if y.dtype.kind in "biuf" and len(y) else None
     if numbers is not None:
         return numbers
-    index, found = _Numbered(), np.empty(len(y), dtype=np.uint32)
+    index, indices = _Numbered(), np.empty(len(y), dtype=np.uint32)
     for piece in pieces(len(y), COST):
         labels = y[piece].tolist()
-        found[piece] = np.fromiter(map(index.__getitem__, labels), dtype=np.uint32, count=len(labels))
+        indices[piece] = np.fromiter(map(index.__getitem__, labels), dtype=np.uint32, count=len(labels))
     known = list(index)
     classes = list(merge(*(sorted(known[piece]) for piece in pieces(len(known), COST))))
     rank = np.empty(len(classes), dtype=np.uint32)
     for k, label in enumerate(classes):
         rank[index[label]] = k
-    return np.array(classes, dtype=y.dtype), rank[found]
+    return np.array(classes, dtype=y.dtype), rank[indices]
 
 
 def _distinct_numbers(y: NDArray[Any]) -> tuple[NDArray[np.generic], NDArray[np.uint32]] | None:
@@ -83,8 +83,8 @@ def places(y: NDArray[np.generic], classes: NDArray[np.generic]) -> NDArray[np.u
         at = np.minimum(classes.searchsorted(y), K - 1)
         return np.where(classes[at] == y, at, K).astype(np.uint32)
     index = dict(zip(classes.tolist(), range(K), strict=True))
-    found = np.empty(len(y), dtype=np.uint32)
+    indices = np.empty(len(y), dtype=np.uint32)
     for piece in pieces(len(y), COST):
         labels = y[piece].tolist()
-        found[piece] = np.fromiter(map(index.get, labels, repeat(K)), dtype=np.uint32, count=len(labels))
-    return found
+        indices[piece] = np.fromiter(map(index.get, labels, repeat(K)), dtype=np.uint32, count=len(labels))
+    return indices

@@ -181,18 +181,18 @@ def lists_of_labels(name: str) -> ValueError:
 def packed_bits(held: Bools) -> LabelWords:
     """Return a matrix of booleans as words of bits."""
     n, width = held.shape
-    found = np.zeros((n, 4 * -(-width // 32)), dtype=np.uint8)
-    found[:, : -(-width // 8)] = np.packbits(held, axis=1, bitorder="little")
-    return found.view("<u4").astype(np.uint32, copy=False)
+    octets = np.zeros((n, 4 * -(-width // 32)), dtype=np.uint8)
+    octets[:, : -(-width // 8)] = np.packbits(held, axis=1, bitorder="little")
+    return octets.view("<u4").astype(np.uint32, copy=False)
 
 
 def bits(words: LabelWords, width: int) -> Bools:
     """Return words of bits as a matrix of booleans of so many columns."""
-    found = np.empty((len(words), width), dtype=np.bool_)
+    booleans = np.empty((len(words), width), dtype=np.bool_)
     for piece in pieces(len(words), width):
         octets = np.ascontiguousarray(words[piece], dtype="<u4").view(np.uint8)
-        found[piece] = np.unpackbits(octets, axis=1, count=width, bitorder="little")
-    return found
+        booleans[piece] = np.unpackbits(octets, axis=1, count=width, bitorder="little")
+    return booleans
 
 
 def positives(labels: NDArray[np.uint32], positive: NDArray[np.uint32]) -> Bools:

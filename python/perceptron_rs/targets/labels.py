@@ -98,10 +98,10 @@ def _as_float64(y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     """Return labels of a wider type than float64, which no file holds, in that; ValueError for others."""
     if y.dtype.itemsize <= 8:
         return y
-    found = y.astype(np.float64)
-    if (found != y).any():
-        raise ValueError(f"{name} must hold labels that float64 holds, got {y[found != y][0]!s}; encode them")
-    return found
+    short = y.astype(np.float64)
+    if (short != y).any():
+        raise ValueError(f"{name} must hold labels that float64 holds, got {y[short != y][0]!s}; encode them")
+    return short
 
 
 def _refuse_many(estimator: BaseEstimator | None, y: ArrayLike, name: str) -> None:
@@ -144,10 +144,10 @@ def of_one_type(parts: Sequence[NDArray[np.generic]]) -> list[NDArray[np.generic
 
 def _refuse_other_kind(y: NDArray[np.generic], others: NDArray[np.generic]) -> None:
     """Refuse labels of another kind, as in one array: neither True nor "1" is 1."""
-    found, known = kind_of_values(y.dtype), kind_of_values(others.dtype)
-    if found != known:
+    kind, known = kind_of_values(y.dtype), kind_of_values(others.dtype)
+    if kind != known:
         raise ArgumentError(
-            f"some labels are {known}, and others are {found}",
+            f"some labels are {known}, and others are {kind}",
             "convert them to one type",
             place="y: ",
         )
@@ -240,9 +240,9 @@ def _common_type(y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     if kinds == {"bool"}:
         return np.array([bool(label) for label in values], dtype=np.bool_)
     if kinds == {"float"}:
-        found = np.array(values, dtype=np.float64)
-        _refuse_missing(found, name)
-        return found
+        labels = np.array(values, dtype=np.float64)
+        _refuse_missing(labels, name)
+        return labels
     if kinds <= {"int", "float", "Decimal"}:
         return _whole_labels(values, name)
     if "bytes" in kinds:
@@ -380,8 +380,8 @@ def classes_like(classes: NDArray[np.generic], y: NDArray[np.generic] | LabelSet
     if (classes.dtype.kind in "biuf") != are_numbers:
         return classes
     with np.errstate(all="ignore"):
-        found = classes.astype(y.dtype if are_numbers else y.dtype.kind)  # as wide as the longest string
-    return found if found.tolist() == classes.tolist() else classes  # of Python, which rounds nothing
+        converted = classes.astype(y.dtype if are_numbers else y.dtype.kind)  # as wide as the longest string
+    return converted if converted.tolist() == classes.tolist() else classes  # of Python, which rounds nothing
 
 
 def encode_again(
@@ -415,11 +415,11 @@ def encode(
     if table is not None:
         return table
     with naming("y"):
-        found = places(y, classes)
-    unknown = found == len(classes)
+        indices = places(y, classes)
+    unknown = indices == len(classes)
     if unknown.any():
         _refuse_unknown(y[unknown], classes, remedy, cause)
-    return found
+    return indices
 
 
 def _is_beyond_floats(classes: NDArray[np.generic]) -> bool:
@@ -436,10 +436,10 @@ def _table_of(y: NDArray[np.generic], classes: NDArray[np.generic]) -> Labels | 
         return None
     table = np.full(high - low + 1, len(classes), dtype=np.uint32)
     table[shifted(classes, low)] = np.arange(len(classes))
-    found = table[shifted(y, low)]
-    if found.max() == len(classes) or (y.dtype.kind == "f" and not np.array_equal(classes[found], y)):
+    indices = table[shifted(y, low)]
+    if indices.max() == len(classes) or (y.dtype.kind == "f" and not np.array_equal(classes[indices], y)):
         return None
-    return found
+    return indices
 
 
 def _refuse_unknown(

@@ -30,8 +30,8 @@ def learns_many(estimator: object) -> bool:
 
 def label_matrix(estimator: object) -> str | None:
     """Return as what matrix an estimator was given many labels, "dense" or "sparse"; None: one of each."""
-    found: str | None = learnt_of(estimator).label_matrix
-    return found
+    form: str | None = learnt_of(estimator).label_matrix
+    return form
 
 
 def keep_label_matrix(estimator: Any, kind: str | None) -> None:

@@ -112,13 +112,13 @@ def _weights_of(class_weight: Any, labels: list[Any]) -> list[float]:
             lacking=lacking,
             keys=list(known),
         )
-    found = {label: number(known.get(label, 1.0)) for label in labels}
-    for label, weight in found.items():
+    weights = {label: number(known.get(label, 1.0)) for label in labels}
+    for label, weight in weights.items():
         if weight is None or not 0 <= weight < np.inf:
             raise ValueError(
                 f"class_weight must be finite and >= 0, got {known[label]!r:.80} for class {label!r:.80}"
             )
-    return [float(weight) for weight in found.values() if weight is not None]
+    return [float(weight) for weight in weights.values() if weight is not None]
 
 
 def label_weights(class_weight: object, counts: NDArray[np.int64] | None, n_labels: int) -> Floats:

@@ -63,17 +63,17 @@ def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
 
     Each plane is a decision by itself, and both are states of one run.
     """
-    found: State = {}
+    both: State = {}
     for name in first:
         if name in _LISTS:
             continue  # where they begin is known last
         if name == "strengths":  # of both
-            found[name] = first[name]
+            both[name] = first[name]
             continue
         begins, others = (_entry_ends(state, name, len(of_second)) for state in (first, second))
         if begins is None or others is None:
             aside = of_second.reshape(-1, *[1] * (first[name].ndim - 1))
-            whole = found[name] = np.empty_like(first[name])
+            whole = both[name] = np.empty_like(first[name])
             for piece in pieces(len(whole), whole.size // len(whole)):
                 whole[piece] = np.where(aside[piece], second[name][piece], first[name][piece])
             continue
@@ -81,12 +81,12 @@ def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
             second[name][others[k] : others[k + 1]] if is_second else first[name][begins[k] : begins[k + 1]]
             for k, is_second in enumerate(of_second.tolist())
         ]
-        found[name] = np.concatenate(parts)
+        both[name] = np.concatenate(parts)
     for start in _LISTS:
         if start in first:
             lengths = np.where(of_second, np.diff(second[start]), np.diff(first[start]))
-            found[start] = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return found
+            both[start] = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return both
 
 
 def _entry_ends(state: State, name: str, planes: int) -> NDArray[np.generic] | None:

@@ -82,8 +82,8 @@ def _apportioned(counts: list[int], m: int) -> list[int]:
 def selected(engine: Engine, data: ValidatedRows, rows: NDArray[np.generic]) -> ValidatedRows:
     """Return some of the examples, as copies."""
     stored = select_rows(data.stored, rows)
-    found = rows_of(engine, stored, data.rows.shape[1])
-    return ValidatedRows(found, stored_values(stored), stored.get("rows_indptr"), stored)
+    own_rows = rows_of(engine, stored, data.rows.shape[1])
+    return ValidatedRows(own_rows, stored_values(stored), stored.get("rows_indptr"), stored)
 
 
 class ValidationPart(ABC):

@@ -41,10 +41,10 @@ def nearest(products: list[list[int]]) -> tuple[list[Fraction], bool] | None:
         if square < 0:  # no inner products
             return None
         if square == 0 or along[best] * unit >= square:
-            found = [Fraction(0)] * len(products)
+            convex = [Fraction(0)] * len(products)
             for i, weight in zip(points, weights, strict=True):
-                found[i] += weight
-            return (found, square == 0) if square or not any(along) else None
+                convex[i] += weight
+            return (convex, square == 0) if square or not any(along) else None
         points.append(best)
         weights.append(Fraction(0))
         if len(points) > _MOST_POINTS or not _go(products, points, weights):

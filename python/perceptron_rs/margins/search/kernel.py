@@ -82,12 +82,12 @@ class Space:
     def weights_of(self, w: Floats) -> Floats:
         """Return weights a of the examples with ``L' a`` near w, by back substitution over the pivots."""
         L, pivots = self._factor
-        rest, found = w.copy(), np.zeros(len(L))
+        rest, weights = w.copy(), np.zeros(len(L))
         for k in reversed(range(len(pivots))):
             row = L[pivots[k]]
-            found[pivots[k]] = rest[k] / row[k]
-            rest[:k] -= found[pivots[k]] * row[:k]
-        return found
+            weights[pivots[k]] = rest[k] / row[k]
+            rest[:k] -= weights[pivots[k]] * row[:k]
+        return weights
 
     @cached_property
     def whole(self) -> tuple[list[list[int]], int]:
@@ -211,22 +211,22 @@ def kernel_matrix(
 def kernel_result(problem: Problem, space: Space, options: dict[str, Any]) -> MarginResult:
     """Return the largest margin in the space of the kernel."""
     engine, labels, K, bias = problem.engine, problem.labels, space.K, options["bias"]
-    found = problem.separate(engine.dense_rows(space.rows), options, "margin")
+    solution = problem.separate(engine.dense_rows(space.rows), options, "margin")
     radius = up_root(Fraction(max(float(np.diag(K).max()), 0.0)))
-    exact, support, weights = _Exact(space, labels, bias), found["support"], found["dual_weights"]
-    status, lower, upper = found["status"], math.inf, math.inf
-    coef, intercept, proof = np.zeros(len(K)), found["intercept"], None
+    exact, support, weights = _Exact(space, labels, bias), solution["support"], solution["dual_weights"]
+    status, lower, upper = solution["status"], math.inf, math.inf
+    coef, intercept, proof = np.zeros(len(K)), solution["intercept"], None
     if status != "one_class":
         upper = exact.upper(support.tolist(), weights.tolist())
         coef[support] = exact.signs[support] * np.ldexp(weights.astype(np.float64), -53)
         lower, intercept, _ = exact.plane(coef)
         if lower == -math.inf:  # the weights of the certificate say little of the best plane
-            coef = space.weights_of(found["coef"])
+            coef = space.weights_of(solution["coef"])
             lower, intercept, _ = exact.plane(coef)
         status = "separable"
         if lower == -math.inf:
-            intercept = found["intercept"]
-            status = "undecided" if found["status"] == "undecided" else "margin_at_most"
+            intercept = solution["intercept"]
+            status = "undecided" if solution["status"] == "undecided" else "margin_at_most"
             shares = exact.meeting(support.tolist())
             if shares is not None and space.meets_exactly(
                 problem, exact.spread(support.tolist(), shares), has_bias=bias != "none"
@@ -240,9 +240,9 @@ def kernel_result(problem: Problem, space: Space, options: dict[str, Any]) -> Ma
                 f"the kernel values must be inner products, but the margin is at least {lower} and at most "
                 f"{upper}; take a positive definite kernel"
             )
-    found.update({"status": status, "lower": lower, "upper": upper, "coef": coef, "intercept": intercept})
-    found.update({"support": support, "dual_weights": weights, "radius": radius, "proof": proof})
-    return result_of(problem, found, bias, kernel=space.spec, norm=exact.norm(coef))
+    solution.update({"status": status, "lower": lower, "upper": upper, "coef": coef, "intercept": intercept})
+    solution.update({"support": support, "dual_weights": weights, "radius": radius, "proof": proof})
+    return result_of(problem, solution, bias, kernel=space.spec, norm=exact.norm(coef))
 
 
 def scaled(space: Space, labels: NDArray[np.uint32], result: MarginResult) -> tuple[Floats, float, float]:
@@ -323,10 +323,10 @@ class _Exact:
 
     def spread(self, support: list[int], shares: list[Fraction]) -> list[Fraction]:
         """Return the weights with their signs, of all rows."""
-        found = [Fraction(0)] * len(self.y)
+        weights = [Fraction(0)] * len(self.y)
         for i, share in zip(support, shares, strict=True):
-            found[i] = self.y[i] * share
-        return found
+            weights[i] = self.y[i] * share
+        return weights
 
     def meeting(self, support: list[int]) -> list[Fraction] | None:
         """Return weights of these rows whose point is 0, in exact arithmetic; None if there are none."""

@@ -94,8 +94,8 @@ def read_problem(
     data = examples(caller, core, X, reset=True)
     given = label_array(caller, y, data.rows.shape[0])
     if may_be_many and len(distinct(given)[0]) > 2:
-        found, labels = encode_new(given)
-        classes = tuple(found.tolist())
+        known, labels = encode_new(given)
+        classes = tuple(known.tolist())
     else:
         labels, classes = two_classes(given)
     return Problem(core, data, labels, classes, thread_count(n_jobs))

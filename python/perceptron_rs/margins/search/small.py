@@ -43,10 +43,10 @@ def decided(problem: Problem, result: MarginResult, space: Space | None) -> tupl
             [a * b * (k + one) for b, k in zip(signs, row, strict=True)]
             for a, row in zip(signs, values, strict=True)
         ]
-    found = nearest(products)
-    if found is None:
+    nearest_point = nearest(products)
+    if nearest_point is None:
         return None, result
-    weights, meets = found
+    weights, meets = nearest_point
     if not meets:
         return True, result if points == [] else _with_plane(result, points, exponent, weights)
     if space is not None:
