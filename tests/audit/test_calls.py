@@ -46,7 +46,7 @@ def test_weights_of_examples(learner, tmp_path):
     refused(
         reproduce(model, X, Y, other),
         "data",
-        "rows 0 to 1299 differ somewhere in their entries, labels or weights",
+        "rows 0 to 1299 differ somewhere in their entries, labels or weights; compare them with a copy",
     )
     refused(reproduce(fitted(learner), X, Y, WEIGHT), "data", "was trained without sample_weight")
 
@@ -69,7 +69,11 @@ def test_a_chain_of_partial_fit(learner, sizes, tmp_path):
     assert answer, answer.message
     x = X.copy()
     x[1299, 0] += 1
-    refused(reproduce(model, x, Y), "data", "rows 0 to 1299 differ somewhere in their entries or labels")
+    refused(
+        reproduce(model, x, Y),
+        "data",
+        "rows 0 to 1299 differ somewhere in their entries or labels; compare them with a copy",
+    )
 
 
 def test_small_batches_without_a_look_at_the_input():
@@ -100,7 +104,7 @@ def test_parameters_may_change_in_a_chain():
     refused(
         reproduce(model, x, Y, WEIGHT),
         "data",
-        "rows 0 to 1299 differ somewhere in their entries, labels or weights",
+        "rows 0 to 1299 differ somewhere in their entries, labels or weights; compare them with a copy",
     )
     refused(reproduce(model.set_params(eta0=1.0), X, Y, WEIGHT), "parameters", "eta0 is 1.0 .* with 0.25")
 
@@ -173,7 +177,11 @@ def test_calls_with_weights_and_without_are_told_apart(tmp_path):
     other[:300] += 1  # of examples that were learnt from without
     assert reproduce(model, X, Y, other)
     other[600] += 1
-    refused(reproduce(model, X, Y, other), "data", "differ somewhere in their entries, labels or weights")
+    refused(
+        reproduce(model, X, Y, other),
+        "data",
+        "differ somewhere in their entries, labels or weights; compare them with a copy",
+    )
 
 
 def test_what_a_process_is_told_is_not_in_the_record(capsys):

@@ -48,14 +48,22 @@ def test_another_entry_or_label_is_named(learner, tmp_path):
     refused(
         reproduce(model, x, Y),
         "data",
-        "^other data: rows 0 to 1299 differ somewhere in their entries or labels$",
+        "^other data: rows 0 to 1299 differ somewhere in their entries or labels; compare them with a copy$",
     )
     y[30] = CLASSES[y[30] != CLASSES][0]
     answer = reproduce(model, X, y)
-    refused(answer, "data", "^other data: rows 0 to 1299 differ somewhere in their entries or labels$")
+    refused(
+        answer,
+        "data",
+        "^other data: rows 0 to 1299 differ somewhere in their entries or labels; compare them with a copy$",
+    )
     assert answer.digest == digest(model)
     assert answer.digest_again is None
-    refused(reproduce(model, x, y), "data", "rows 0 to 1299 differ somewhere in their entries or labels")
+    refused(
+        reproduce(model, x, y),
+        "data",
+        "rows 0 to 1299 differ somewhere in their entries or labels; compare them with a copy",
+    )
     y[30] = "none"
     refused(reproduce(model, X, y), "data", "row 30 has the label 'none', which is no class of the model")
     refused(reproduce(model, X[:-1], Y[:-1]), "data", "has learnt from 1300 rows, got 1299")
@@ -110,7 +118,7 @@ def test_another_order_is_other_data(learner):
     refused(
         reproduce(model, X[::-1], Y[::-1]),
         "data",
-        "rows 0 to 1299 differ somewhere in their entries or labels",
+        "rows 0 to 1299 differ somewhere in their entries or labels; compare them with a copy",
     )
 
 

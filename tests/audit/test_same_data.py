@@ -182,7 +182,9 @@ def test_large_data_is_digested_beside_the_training(monkeypatch):
     assert model._calls[0].digests == fitted(Perceptron(**SHORT), sp.csr_matrix(wide), y)._calls[0].digests
     wide[2999, 99] = 0
     refused(
-        reproduce(model, wide, y), "data", "rows 2000 to 2999 differ somewhere in their entries or labels"
+        reproduce(model, wide, y),
+        "data",
+        "rows 2000 to 2999 differ somewhere in their entries or labels; compare them with a copy",
     )
     bad = wide.copy()
     bad[5, 5] = np.inf

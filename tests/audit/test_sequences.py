@@ -89,13 +89,13 @@ def test_another_sequence_is_named(stream):
     refused(
         again(x, Y),
         "data",
-        "^other data: sequences 0 to 1099 differ somewhere in their entries, labels or lengths$",
+        "^other data: sequences 0 to 1099 differ somewhere in their entries, labels or lengths; compare",
     )
     y[3][0] = "V" if y[3][0] != "V" else "N"
     refused(
         again(X, y),
         "data",
-        "^other data: sequences 0 to 1099 differ somewhere in their entries, labels or lengths$",
+        "^other data: sequences 0 to 1099 differ somewhere in their entries, labels or lengths; compare",
     )
     joined = [*X[:500], X[500] + X[501], *X[502:]], [*Y[:500], Y[500] + Y[501], *Y[502:]]
     refused(again(*joined), "data", "sequences" if stream else "has learnt from 1100 sequences, got 1099")

@@ -79,9 +79,13 @@ def test_a_source_is_compared_block_by_block():
     x, y = X.copy(), Y.copy()
     x[1200, 3] += 1
     y[30] = "egg" if Y[30] != "egg" else "ham"
-    message = "^other data: rows 0 to 1299 differ somewhere in their entries or labels$"
+    message = (
+        "^other data: rows 0 to 1299 differ somewhere in their entries or labels; compare them with a copy$"
+    )
     refused(reproduce(model, Source(batches=lambda: batches(x))), "data", message)
-    message = "^other data: rows 0 to 1299 differ somewhere in their entries or labels$"
+    message = (
+        "^other data: rows 0 to 1299 differ somewhere in their entries or labels; compare them with a copy$"
+    )
     refused(reproduce(model, Source(batches=lambda: batches(X, y))), "data", message)
     refused(reproduce(model, open_arrays(X[:-1], Y[:-1])), "data", "from 1300 rows, got 1299")
     refused(reproduce(model, open_arrays(np.hstack([X, X]), Y)), "data", "from 5 columns, got 10")
@@ -127,7 +131,7 @@ def test_weights_of_examples():
     refused(
         reproduce(model, X, Y, other),
         "data",
-        "rows 0 to 1299 differ somewhere in their entries, labels or weights",
+        "rows 0 to 1299 differ somewhere in their entries, labels or weights; compare them with a copy",
     )
     refused(reproduce(model, X, Y), "data", "was trained with sample_weight")
 

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, _core, digest
 from perceptron_rs.engines import get_engine
-from perceptron_rs.io import Source, open_arrays
+from perceptron_rs.io import Source, open_arrays, source
 from perceptron_rs.io.source import Batch
 from perceptron_rs.reference.order import below
 from perceptron_rs.stream import blocks
@@ -496,3 +496,16 @@ def test_labels_in_memory_are_looked_at_as_a_whole(monkeypatch, tmp_path):
     ]
     assert looks == [8, 3, 3, 2]
     assert models[0].coef_.tobytes() == models[1].coef_.tobytes()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_examples_in_memory_are_looked_at_as_a_whole(form, monkeypatch):
+    """Each block is a part of them, of which no matrix of SciPy is made: that takes longer."""
+    X, y, looks, made = form(np.eye(8)), np.arange(8) % 2, [], []
+    look, make = blocks.array_batch, source._csr_as_it_is
+    monkeypatch.setattr(blocks, "array_batch", lambda given: looks.append(1) or look(given))
+    monkeypatch.setattr(source, "_csr_as_it_is", lambda *given: made.append(1) or make(*given))
+    Perceptron(max_iter=3, tol=None).fit_stream((X, y), block_size=3)
+    assert (looks, made) == ([1], [])
+    assert isinstance(next(open_arrays(X, y).batches()).X, type(X))  # who reads the source has what was given
+    assert all(isinstance(part().X, type(X)) for part in open_arrays(X, y).cut(2))

@@ -31,7 +31,7 @@ from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.rows.lengths import check_lengths
-from perceptron_rs.rows.sparse import is_sparse
+from perceptron_rs.rows.sparse import CsrArrays, is_sparse
 
 __all__ = [
     "Batch",
@@ -369,7 +369,7 @@ def open_arrays(
         a, b = (first, last) if ends is None else (int(ends[first]), int(ends[last]))
         weights = None if sample_weight is None else _some_rows(sample_weight, a, b)
         some = None if lengths is None else _some_rows(lengths, first, last)
-        return Batch(_some_rows(X, a, b), _some_rows(y, a, b), weights, some)
+        return Batch(_some_rows(X, a, b), _as_scipy(_some_rows(y, a, b)), weights, some)
 
     n_rows = X.shape[0] if lengths is None else len(lengths)
     in_files = all(
@@ -381,14 +381,14 @@ def open_arrays(
         if n is None:
             raise ValueError("n must be given: arrays can be cut anywhere")
         return [
-            partial(_read_array_rows, given, a, b) if in_files else partial(Batch, *between(a, b))
+            partial(_read_array_rows, given, a, b) if in_files else partial(Batch, *_of_scipy(between(a, b)))
             for a, b in evenly(n_rows, n)
         ]
 
     from sklearn.utils.validation import _get_feature_names
 
     return Source(
-        batches=lambda: iter([between(0, n_rows)]),
+        batches=lambda: iter([_of_scipy(between(0, n_rows))]),
         between=between,
         check=check if maps else None,
         cut=cut,
@@ -437,7 +437,7 @@ def _read_array_rows(given: tuple[object, ...], first: int, last: int) -> Batch:
     """Return examples from files of arrays, which are mapped where this is called."""
     between = open_arrays(*given).between
     assert between is not None
-    return between(first, last)
+    return _of_scipy(between(first, last))
 
 
 def evenly(total: int, n: int) -> list[tuple[int, int]]:
@@ -525,7 +525,16 @@ def _some_rows(X: MatrixLike, first: int, last: int) -> MatrixLike:
     if not is_sparse(X):
         return X.iloc[first:last] if has_rows_by_place(X) else X[first:last]
     indptr, indices, data = csr_slice(X.indptr, X.indices, X.data, first, last)
-    return _csr_as_it_is(np.asarray(data), np.asarray(indices), indptr, X.shape[1])
+    return CsrArrays(np.asarray(data), np.asarray(indices), indptr, (last - first, X.shape[1]))
+
+
+def _as_scipy(X: MatrixLike) -> MatrixLike:
+    """Return a sparse matrix as callers have it: of SciPy, which takes longer than to cut its arrays."""
+    return _csr_as_it_is(X.data, X.indices, X.indptr, X.shape[1]) if isinstance(X, CsrArrays) else X
+
+
+def _of_scipy(batch: Batch) -> Batch:
+    return batch._replace(X=_as_scipy(batch.X))
 
 
 def stamps(files: Iterable[Path]) -> Files:

@@ -95,7 +95,7 @@ class CallExamples(ABC):
             start += call.rows
         which = " and ".join(f"{first} to {last}" for first, last in dict.fromkeys(places))
         # One digest covers them all, so nobody knows which.
-        return f"{self.unit} {which} differ somewhere in their {self.parts}"
+        return f"{self.unit} {which} differ somewhere in their {self.parts}; compare them with a copy"
 
     @property
     def parts(self) -> str:

@@ -140,7 +140,7 @@ def reproduce(
     True
     >>> X[3, 0] += 0.1
     >>> print(reproduce(model, X, y).message)
-    other data: rows 0 to 149 differ somewhere in their entries or labels
+    other data: rows 0 to 149 differ somewhere in their entries or labels; compare them with a copy
     """
     own = learnt_arrays(model).digest  # of a fitted estimator of this package
     calls = _calls(model)

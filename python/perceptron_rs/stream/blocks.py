@@ -87,6 +87,8 @@ class Stream:
     #: What the files of the source were then.
     stamps: Files | None = None
     passes: int = 0
+    #: All examples, if they are at hand: they have been looked at, and each block is a part of them.
+    whole: Batch | None = None
 
     @property
     def n_blocks(self) -> int | None:
@@ -100,6 +102,8 @@ class Stream:
 
     def batch(self, number: int) -> Batch:
         """Return the examples of a block, of a source with random access."""
+        if self.whole is not None:
+            return count_from_zero(slice_batch(self.whole, *self.ends(number)), self.facts)
         assert self.source.between is not None
         return count_from_zero(array_batch(self.source.between(*self.ends(number))), self.facts)
 

@@ -129,6 +129,7 @@ def open_stream(
     with prefetch(looked_at.raw(), at_hand=source.at_hand) as batches:
         for batch in batches:
             survey.add(batch)
+            stream.whole = batch if is_whole else None
     stream.facts = survey.facts()
     return stream
 
