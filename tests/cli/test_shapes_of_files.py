@@ -15,8 +15,24 @@ from .shapes import SHAPES
 
 def commands_of(answer, name):
     """Return what an answer says to type: programs that make another file, and the command."""
-    found = re.search(rf"^{name} *(.*perceptrons train.*|.*perceptrons tag-train.*)$", answer, re.MULTILINE)
+    found = re.search(rf"^{name} *(.*perceptrons (?:train|tag-train|evaluate) .*)$", answer, re.MULTILINE)
     return found and found[1].split(" && ")
+
+
+def typed_instead(call, answer):
+    """Run what an error says to type, programs too, and return the answer."""
+    instead = commands_of(answer.err, "perceptrons: try:")
+    assert instead is not None, answer.err
+    assert answer.err.count("\n") == 2  # the error, and what to type
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    files = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    *before, command = instead
+    for line in before:
+        if shutil.which(shlex.split(line)[0]) is None:
+            pytest.skip(f"needs {line.split()[0]}")
+        subprocess.run(line, shell=True, check=True, env=os.environ | {"PATH": path})
+    assert {path: path.read_bytes() for path in files} == files  # none was written over
+    return call(*shlex.split(command)[1:])
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -24,20 +40,9 @@ def test_a_file_that_people_have(call, tmp_path, monkeypatch, shape):
     monkeypatch.chdir(tmp_path)
     name, write = SHAPES[shape]
     write(tmp_path / name)
-    files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     answer = call("train", name)
     if answer.status != 0:
-        instead = commands_of(answer.err, "perceptrons: try:")
-        assert instead is not None, answer.err
-        assert answer.err.count("\n") == 2  # the error, and what to type
-        *before, command = instead
-        for line in before:
-            if shutil.which(shlex.split(line)[0]) is None:
-                pytest.skip(f"needs {line.split()[0]}")
-            subprocess.run(line, shell=True, check=True, env=os.environ | {"PATH": path})
-        assert {path: path.read_bytes() for path in files} == files
-        answer = call(*shlex.split(command)[1:])
+        answer = typed_instead(call, answer)
     for _ in range(2):  # such as to leave a column out, and then to scale
         assert answer.status == 0, answer.err
         steps = commands_of(answer.out, "next")
@@ -47,6 +52,10 @@ def test_a_file_that_people_have(call, tmp_path, monkeypatch, shape):
     if "tokens" in answer.out:  # of tagged sentences: none was wrong in the last epoch
         assert re.search(r"^mistakes +0 tokens", answer.out, re.MULTILINE)
     else:
+        later = call("evaluate", re.search(r"^model +(.*), \d+ bytes", answer.out, re.MULTILINE)[1], name)
+        if later.status != 0:
+            later = typed_instead(call, later)
+        assert later.status == 0, later.err
         assert float(re.search(r"^held out +accuracy ([0-9.]+)", answer.out, re.MULTILINE)[1]) >= 0.75
 
 

@@ -59,32 +59,36 @@ class _Proposal(NamedTuple):
     options: list[str]
     command: str
     steps: list[str]
+    is_short: bool = False  # so that nothing follows for the options
 
     def after(self, *steps: str) -> _Proposal:
         """Return it behind other steps."""
         return self._replace(steps=[*steps, *self.steps])
 
 
-def proposal(word: str, typed: Sequence[str]) -> str | None:
-    """Return what to type for the one word of DATA that cannot be learnt from; None if nobody knows.
+def proposal(word: str, typed: Sequence[str], *, is_known: bool = False) -> str | None:
+    """Return what to type for the one word of DATA that cannot be read; None if nobody knows.
 
-    ``typed`` are the words of the command, whose options are kept.
+    ``typed`` are the words of the command, whose options are kept. ``is_known``: a model knows how to read
+    it, so that only another file is proposed.
     """
     limit = csv.field_size_limit(_MOST)
     try:
         with suppress(OSError, ValueError, ImportError, csv.Error):
-            return _command(word, list(typed))
+            return _command(word, list(typed), is_known=is_known)
     finally:
         csv.field_size_limit(limit)
     return None
 
 
-def _command(word: str, typed: list[str]) -> str | None:
+def _command(word: str, typed: list[str], *, is_known: bool) -> str | None:
     path = Path(paths_of(word)[0])
     found = _of_parquet(word, path) if path.suffix == ".parquet" else _of_bytes(word, path)
     if found is None:
         return None
-    new = [found.word if one == word else one for one in typed] + found.options
+    if (found.is_short and not is_known) or (is_known and not found.steps):
+        return None
+    new = [found.word if one == word else one for one in typed] + ([] if is_known else found.options)
     if found.command != "train":
         new = [found.command, found.word]
     return None if new == typed else " && ".join([*found.steps, f"{PROGRAM} {shlex.join(new)}"])
@@ -217,6 +221,8 @@ def _cell(value: Any) -> str:
 def _is_tokens(lines: list[str]) -> bool:
     """Whether each line is a token with its tags, and an empty line ends each sentence."""
     tokens = [line for line in lines if line.strip() and not line.startswith(("# ", "-DOCSTART-"))]
+    if not tokens:
+        return False
     blank = [not line.strip() for line in lines]
     ends = sum(one and not other for one, other in zip(blank, [True, *blank[:-1]], strict=True))
     separator = "\t" if "\t" in tokens[0] else None
@@ -255,8 +261,6 @@ def _of_table(word: str, suffix: str, lines: list[str]) -> _Proposal | None:
         steps.append(f"sed {'1,' * (titles > 1)}{titles}d {shlex.quote(word)} > {shlex.quote(new)}")
         word, lines = new, lines[titles:]
     rows = list(csv.reader(lines, delimiter=delimiter))
-    if len(rows) < _LEAST:
-        return None
     if len(rows[0]) == 2 and not _has_header(rows) and suffix != ".tsv" and delimiter == "\t":
         return _of_pairs(word, rows, steps)
     names, options = rows[0], []
@@ -276,6 +280,8 @@ def _of_table(word: str, suffix: str, lines: list[str]) -> _Proposal | None:
         line = re.sub(r"([\\/&])", r"\\\1", header.getvalue())
         steps.append(f"sed {shlex.quote(f'1s/.*/{line}/')} {shlex.quote(word)} > {shlex.quote(new)}")
         word = new
+    if len(rows) < 2:
+        return None
     cells = [list(column) for column in zip_longest(*rows[1:], fillvalue="")][: len(names)]
     if delimiter != "," and any(_most(column, _OF_COMMA.fullmatch) for column in cells):
         new = _unused(f"{Path(word).stem}.points{suffix}")
@@ -284,7 +290,8 @@ def _of_table(word: str, suffix: str, lines: list[str]) -> _Proposal | None:
     columns = _Columns(names, cells)
     if not columns.is_found and suffix not in (".csv", ".tsv"):
         return None
-    return _train(word, *options, *columns.options(is_text=True), steps=steps)
+    options += columns.options(is_text=True)
+    return _Proposal(word, options, "train", steps, is_short=len(rows) < _LEAST)
 
 
 def _of_pairs(word: str, rows: list[list[str]], steps: list[str]) -> _Proposal:
@@ -300,7 +307,12 @@ def _of_blanks(word: str, lines: list[str]) -> _Proposal | None:
     """Propose a table with commas for one whose columns stand apart by blanks, most of them numbers."""
     rows = [line.split() for line in lines]
     numbers = sum(_most(column, _NUMBER.fullmatch) for column in zip(*rows, strict=False))
-    if len({len(row) for row in rows}) > 1 or 2 * numbers < len(rows[0]) or "," in "".join(lines):
+    if (
+        len({len(row) for row in rows}) > 1
+        or len(rows[0]) < 3
+        or 2 * numbers < len(rows[0])
+        or "," in "".join(lines)
+    ):
         return None
     new = _unused(f"{Path(word).stem}.table.csv")
     found = _of_table(new, ".csv", [",".join(row) for row in rows])

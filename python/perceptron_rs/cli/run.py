@@ -24,6 +24,9 @@ from perceptron_rs.io.options import FileOptions
 #: What the system says of a full or broken disk, or of a closed file.
 _OF_OUTPUT = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG)
 
+#: Commands whose DATA is looked at where it cannot be read.
+_PROPOSED = ("train", "predict", "evaluate", "reproduce")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status.
@@ -111,16 +114,22 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _command_instead(arguments: Namespace | None, error: Exception) -> str | None:
-    """Return what to type where ``train`` cannot learn from DATA; None if it is another error."""
-    if arguments is None or arguments.command != "train" or not isinstance(error, ValueError | TypeError):
+    """Return what to type where a command cannot read DATA; None if it is another error."""
+    if (
+        arguments is None
+        or arguments.command not in _PROPOSED
+        or not isinstance(error, ValueError | TypeError)
+    ):
         return None
     if isinstance(error, UsageError) or len(words := arguments.words) > 1 or words[0] == "-":
         return None
+    from perceptron_rs.cli.proposal import proposal
+
+    if arguments.command != "train":
+        return proposal(words[0], arguments.typed, is_known=True)
     is_described = any(option.name in vars(arguments) for option in fields(FileOptions))
     if is_described or arguments.is_named or arguments.continued is not None:
         return None  # who says how to read it knows more of it
-    from perceptron_rs.cli.proposal import proposal
-
     return proposal(words[0], arguments.typed)
 
 

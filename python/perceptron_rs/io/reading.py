@@ -51,6 +51,8 @@ RAW = ("lines", "fasttext")
 HASHED = (*RAW, "vw", "jsonl")
 #: Options that say how text is hashed.
 OF_TEXT = ("ngrams", "lowercase", "strip_accents", "analyzer", "stop_words", "binary", "norm")
+#: Those that ``.txt`` stands for beside svmlight text, if the model has learnt from them.
+_AS_TXT = (*TEXT_TABLES, "jsonl")
 #: The formats that an option is about.
 _FORMATS_OF = {
     "target": (*TABLES, "jsonl", "safetensors"),
@@ -80,7 +82,7 @@ class Reading(FileOptions):
     classes: ArrayLike = None  # of the model
     #: All labels of lists, sorted; None: the file tells them.
     list_labels: tuple[Any, ...] | None = None
-    usual: str | None = None  # the format of what has no suffix: that of the training
+    usual: str | None = None  # the format, as in the training, of what the suffix leaves open
     usual_target: str | None = None  # the column of the labels, if no option names it, as in the training
     usual_weight: str | None = None  # the key of the weights, as in the training: it is no feature
     usual_tensor: tuple[str, ...] | None = None  # its name, if no option says it, as in the training
@@ -283,8 +285,13 @@ def format_of(files: Sequence[object], reading: Reading) -> str:
 def _by_suffix(file: object, reading: Reading) -> str:
     name = name_of_file(file)
     suffix = Path(name).suffix.lower()
+    own = Path(Path(name).stem).suffix.lower() if suffix in PACKED else suffix
+    if reading.usual in TEXTS and own not in SUFFIXES:
+        return reading.usual
+    if own == ".txt" and reading.usual in _AS_TXT:
+        return reading.usual
     if suffix in PACKED:
-        inner = SUFFIXES.get(Path(Path(name).stem).suffix.lower())
+        inner = SUFFIXES.get(own)
         if inner in TEXTS:
             return inner
         known = ", ".join(suffix for suffix, form in SUFFIXES.items() if form in TEXTS)

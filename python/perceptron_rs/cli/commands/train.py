@@ -33,6 +33,7 @@ from perceptron_rs.io.examples import Examples, refuse_share
 from perceptron_rs.io.hashed.raw_text import kind_of_labels
 from perceptron_rs.io.reading import OF_TEXT
 from perceptron_rs.io.text.lines import name_of_file
+from perceptron_rs.io.text.paths import PACKED
 from perceptron_rs.models.summary import plain
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.recipe.learnt import learnt_recipe
@@ -285,6 +286,7 @@ class ExampleTraining(training.Training):
         elif (tried := self._trial) is not None and tried.scaled is not None and tried.scaled < tried.errors:
             accuracy = 1 - tried.scaled / tried.n
             steps.append(f"{typed} --scale standard   # accuracy {accuracy:.4f} on the same examples")
-        suffix = "".join(Path(str(name_of_file(self.files.files[0]))).suffixes[-1:])
+        path = Path(str(name_of_file(self.files.files[0])))
+        suffix = "".join(path.suffixes[-2 if path.suffix in PACKED else -1 :])
         model = shlex.quote(str(out))
         return [*steps, f"{PROGRAM} predict {model} NEW{suffix}", f"{PROGRAM} inspect {model}"]

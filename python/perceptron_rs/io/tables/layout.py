@@ -326,7 +326,8 @@ def layout_of(
         text.refuse_example(guess, with_text=reading.hash_bits is not None)
     # Columns without a name, as delimiters at the ends of lines make, are left out together.
     twice = next((n for n in names if names.count(n) > 1 and (n or n not in reading.drop)), None)
-    if twice is not None:
+    is_chosen = reading.columns is not None or (named and reading.names is not None)
+    if twice is not None and not is_chosen:  # those that are chosen are looked at in `Layout`
         unsure = text is not None and text.header is None
         raise ArgumentError(
             "two columns are called {twice!r}",
