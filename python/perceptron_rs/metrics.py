@@ -119,10 +119,10 @@ def chunk_scores(
     >>> found["precision"], found["recall"], found["support"]
     (1.0, 0.5, 2)
     """
-    truth, found = _sentences("y_true", y_true), _sentences("y_pred", y_pred)
-    if len(truth) != len(found):
-        raise ValueError(f"y_true has {len(truth)} sentences, and y_pred {len(found)}; give the same ones")
-    parts = tag_parts(tag for tags in (*truth, *found) for tag in tags)
+    truth, answers = _sentences("y_true", y_true), _sentences("y_pred", y_pred)
+    if len(truth) != len(answers):
+        raise ValueError(f"y_true has {len(truth)} sentences, and y_pred {len(answers)}; give the same ones")
+    parts = tag_parts(tag for tags in (*truth, *answers) for tag in tags)
     if parts is None:
         raise ValueError(
             "the tags of y_true and y_pred must be positions in chunks, such as B-NP, I-NP and O"
@@ -131,27 +131,27 @@ def chunk_scores(
         check_among("scheme", scheme, *SCHEMES, None)
         if (other := foreign_tag(parts, scheme)) is not None:
             raise ValueError(f"scheme {scheme!r} has no such tag as {other!r}; name another one")
-    return scores_of_chunks(truth, found, parts, scheme)
+    return scores_of_chunks(truth, answers, parts, scheme)
 
 
 def _sentences(name: str, given: Any) -> list[list[str]]:
     """Return the tags of each sentence; TypeError for anything else."""
     check_list(name, given, "the tags of each sentence")
-    found = []
+    sentences = []
     for i, tags in enumerate(given):
         if isinstance(tags, str) or not isinstance(tags, Iterable):
             raise TypeError(
                 f"{name} must hold a list of tags for each sentence, got {tags!r:.80} as sentence {i}; if "
                 f"these are the tags of one sentence, write [{name}]"
             )
-        found.append(list(tags))
-        odd = next((tag for tag in found[-1] if not isinstance(tag, str)), "")
+        sentences.append(list(tags))
+        odd = next((tag for tag in sentences[-1] if not isinstance(tag, str)), "")
         if not isinstance(odd, str):
             raise TypeError(
                 f"tags must be strings such as B-NP, got {odd!r:.80} in sentence {i} of {name}; write tags "
                 f"for numbers, for instance by [[names[tag] for tag in tags] for tags in {name}]"
             )
-    return found
+    return sentences
 
 
 def scores_of_chunks(
@@ -185,31 +185,31 @@ def chunks(tags: Sequence[tuple[str, str]], scheme: Scheme | None = None) -> set
 
 def _as_conlleval(tags: Sequence[tuple[str, str]]) -> set[Chunk]:
     """Return the chunks that conlleval finds: an I begins one after none, or after another kind."""
-    found = set()
+    chunks = set()
     begin, kind, before = 0, "", "O"
     for i, (position, name) in enumerate([*tags, ("O", "")]):
         inside = before != "O" and position not in _BEGINS + "O" and before not in _ENDS and name == kind
         if not inside:
             if before != "O":
-                found.add((begin, i, kind))
+                chunks.add((begin, i, kind))
             begin, kind = i, name
         before = position
-    return found
+    return chunks
 
 
 def _strict(tags: Sequence[tuple[str, str]], last: str, single: str) -> set[Chunk]:
     """Return the chunks of strict tags: a B, all I of its kind, and ``last`` if the scheme has it."""
-    found = set()
+    chunks = set()
     for begin, (position, kind) in enumerate(tags):
         end = begin + 1
         if position == single:
-            found.add((begin, end, kind))
+            chunks.add((begin, end, kind))
         if position != "B":
             continue
         while end < len(tags) and tags[end] == ("I", kind):
             end += 1
         if not last:
-            found.add((begin, end, kind))
+            chunks.add((begin, end, kind))
         elif end < len(tags) and tags[end] == (last, kind):
-            found.add((begin, end + 1, kind))
-    return found
+            chunks.add((begin, end + 1, kind))
+    return chunks

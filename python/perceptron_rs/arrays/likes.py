@@ -33,14 +33,14 @@ def has_shape(given: MatrixLike) -> bool:
 
 def shape_of(given: MatrixLike) -> tuple[int, ...] | None:
     """Return the shape of an array or a table; None if it says none."""
-    found: tuple[int, ...] | None = getattr(given, "shape", None)
-    return found
+    shape: tuple[int, ...] | None = getattr(given, "shape", None)
+    return shape
 
 
 def n_dimensions(given: MatrixLike) -> int | None:
     """Return the number of dimensions; None if it says none, as tables of Arrow and polars."""
-    found: int | None = getattr(given, "ndim", None)
-    return found
+    n: int | None = getattr(given, "ndim", None)
+    return n
 
 
 def has_dtype(given: MatrixLike) -> bool:
@@ -50,8 +50,8 @@ def has_dtype(given: MatrixLike) -> bool:
 
 def dtype_of(given: MatrixLike) -> np.dtype[np.generic] | None:
     """Return the type of its numbers, if it is one of NumPy."""
-    found = getattr(given, "dtype", None)
-    return found if isinstance(found, np.dtype) else None
+    dtype = getattr(given, "dtype", None)
+    return dtype if isinstance(dtype, np.dtype) else None
 
 
 def dtype_kind(given: MatrixLike, without: str = "") -> str:
@@ -156,8 +156,8 @@ def array_of(given: MatrixLike) -> NDArray[np.generic]:
 
 def is_csr(given: MatrixLike) -> bool:
     """Whether it is a CSR matrix, of SciPy or like one."""
-    found = getattr(given, "format", None)  # of a data frame, perhaps a column
-    return isinstance(found, str) and found == "csr"
+    form = getattr(given, "format", None)  # of a data frame, perhaps a column
+    return isinstance(form, str) and form == "csr"
 
 
 def in_full(given: MatrixLike) -> MatrixLike:
@@ -167,8 +167,8 @@ def in_full(given: MatrixLike) -> MatrixLike:
 
 def values_of(given: MatrixLike) -> list[Any] | None:
     """Return the values of an array of Arrow, whose iterator gives no values of Python; else None."""
-    found: list[Any] | None = given.to_pylist() if hasattr(type(given), "to_pylist") else None
-    return found
+    values: list[Any] | None = given.to_pylist() if hasattr(type(given), "to_pylist") else None
+    return values
 
 
 def records_of(given: MatrixLike) -> list[dict[str, object]] | None:

@@ -18,10 +18,10 @@ def number(value: object, *, whole: bool = False) -> int | float | None:
     if not isinstance(value, Real):
         return None
     try:
-        found = float(value)
+        as_float = float(value)
     except OverflowError:
         return None
-    return found if found == value or math.isnan(found) else None
+    return as_float if as_float == value or math.isnan(as_float) else None
 
 
 def checked_number(name: str, value: object, *, whole: bool = False) -> int | float:
@@ -29,9 +29,9 @@ def checked_number(name: str, value: object, *, whole: bool = False) -> int | fl
 
     TypeError if it is no number; ValueError if float64 does not hold it.
     """
-    found = number(value, whole=whole)
-    if found is not None:
-        return found
+    checked = number(value, whole=whole)
+    if checked is not None:
+        return checked
     if not whole and isinstance(value, Real) and not isinstance(value, bool):
         raise ValueError(f"{name} must be a number that float64 holds, got {value!r:.80}; round it")
     raise TypeError(f"{name} must be a {'whole' if whole else 'real'} number, got {value!r:.80}")
@@ -39,11 +39,11 @@ def checked_number(name: str, value: object, *, whole: bool = False) -> int | fl
 
 def whole_number(name: str, value: object, low: int, high: int | None = None) -> int:
     """Return an argument as an int between two bounds; ValueError for anything else."""
-    found = number(value, whole=True)
-    if found is None or found < low or (high is not None and found > high):
+    checked = number(value, whole=True)
+    if checked is None or checked < low or (high is not None and checked > high):
         bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise ValueError(f"{name} must be a whole number {bounds}, got {value!r:.80}")
-    return int(found)
+    return int(checked)
 
 
 def check_among(name: str, value: object, *known: object) -> None:

@@ -90,15 +90,15 @@ def _lengths(X: MatrixLike) -> tuple[int, ...] | None:
 def _beside(values: Any, name: str, parts: int, lengths: tuple[int, ...] | None) -> list[Any]:
     """Split y, or the weights, into the blocks of X."""
     if _is_list(values):
-        found = list(values)
+        blocks = list(values)
     elif is_dask_collection(values):
         if lengths is not None and _lengths(values) not in (None, lengths):
             values = values.rechunk({0: lengths})
-        found = row_blocks(values)
+        blocks = row_blocks(values)
     elif lengths is not None:
-        found = [values[begin:end] for begin, end in pairwise(accumulate(lengths, initial=0))]
+        blocks = [values[begin:end] for begin, end in pairwise(accumulate(lengths, initial=0))]
     else:
         raise TypeError(f"{name} must be a Dask collection or a list, with a block for each of X")
-    if len(found) != parts:
-        raise ValueError(f"{name} must have as many blocks as X, {parts}, got {len(found)}; rechunk it")
-    return found
+    if len(blocks) != parts:
+        raise ValueError(f"{name} must have as many blocks as X, {parts}, got {len(blocks)}; rechunk it")
+    return blocks

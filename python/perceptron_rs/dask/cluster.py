@@ -63,8 +63,8 @@ class DaskCluster:
         ]
         with self.explained():
             self.partitions = self.client.compute(promises)
-            found: list[PartitionFacts] = self.client.gather(self.map("facts", facts_of, [self.partitions]))
-        return found
+            facts: list[PartitionFacts] = self.client.gather(self.map("facts", facts_of, [self.partitions]))
+        return facts
 
     def begin(
         self, encodings: Sequence[Encoding], settings: Sequence[Linear | Chain], digests: Sequence[str]
@@ -126,8 +126,8 @@ class DaskCluster:
         """
         P = len(self.partitions)
         keys = [f"{self.name}-{step}-{p}" for p in range(P)]
-        found: list[Future] = self.client.map(function, *each, *([given] * P for given in of_all), key=keys)
-        return found
+        futures: list[Future] = self.client.map(function, *each, *([given] * P for given in of_all), key=keys)
+        return futures
 
     @contextmanager
     def explained(self) -> Iterator[None]:

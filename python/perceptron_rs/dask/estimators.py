@@ -150,8 +150,8 @@ class DaskLearner(ClusterLearner):
             raise ValueError("sample_weight must be None for blocks; compute the predictions and weight them")
         model = delayed(self.to_local(), traverse=False)
         counts = [delayed(right)(model, block.X, block.y) for block in blocks(X, y)]
-        found: list[tuple[int, int]] = self._client().gather(self._client().compute(counts))
-        good, n = map(sum, zip(*found, strict=True))
+        answers: list[tuple[int, int]] = self._client().gather(self._client().compute(counts))
+        good, n = map(sum, zip(*answers, strict=True))
         accuracy: float = good / n
         return accuracy
 

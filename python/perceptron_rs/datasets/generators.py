@@ -234,7 +234,7 @@ def two_moons(n: int = 100, *, noise: float = 0.1, seed: int = 0) -> Dataset:
 
 
 def _checked_whole(name: str, value: object, least: int, most: int = 2**31 - 1) -> int:
-    found = int(checked_number(name, value, whole=True))
-    if not least <= found <= most:
+    whole = int(checked_number(name, value, whole=True))
+    if not least <= whole <= most:
         raise ValueError(f"{name} must be from {least} to {most}, got {value!s:.80}")
-    return found
+    return whole

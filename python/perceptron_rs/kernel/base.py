@@ -191,11 +191,11 @@ class KernelLearner(KernelLearnerParameters, Scoring, Trainable, KernelLearnerPr
 
     def _prediction_arrays(self) -> State:
         """Return what predicts; rows are in the schema, in the order of the log, wherever they came from."""
-        found = without_rows(self.predictor_)
-        row, origin = found.pop("log_row"), found.pop("origin")
+        arrays = without_rows(self.predictor_)
+        row, origin = arrays.pop("log_row"), arrays.pop("origin")
         if self._spec.name == "precomputed":  # a row is a column of the values that come
-            found["origin"] = origin[row]
-        return found
+            arrays["origin"] = origin[row]
+        return arrays
 
     def _assert_ready(self) -> None:
         super()._assert_ready()
@@ -231,7 +231,7 @@ class KernelLearner(KernelLearnerParameters, Scoring, Trainable, KernelLearnerPr
 
     def _per_support(self, values: NDArray[Number]) -> NDArray[Number]:
         log = self._vectors
-        found = np.zeros((len(self.n_seen_), len(log["origin"])), dtype=values.dtype)
+        sums = np.zeros((len(self.n_seen_), len(log["origin"])), dtype=values.dtype)
         planes = plane_of_entries(log)
-        np.add.at(found, (planes, log["log_row"]), values)
-        return found
+        np.add.at(sums, (planes, log["log_row"]), values)
+        return sums

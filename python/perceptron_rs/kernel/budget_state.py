@@ -46,8 +46,8 @@ def updated_sets(
     rows = select_rows(before, old)
     if len(fresh):
         rows = concatenate_rows(rows, select_rows(new, fresh))
-    found = np.concatenate([origin[old], fresh + first_row]).astype(np.int64)
-    return kept | {"kept_row": place.reshape(-1).astype(np.int64)}, rows, found
+    origins = np.concatenate([origin[old], fresh + first_row]).astype(np.int64)
+    return kept | {"kept_row": place.reshape(-1).astype(np.int64)}, rows, origins
 
 
 class BudgetCarrier(Carrier):

@@ -247,14 +247,14 @@ class BudgetedKernelPerceptron(
         kept = {name: state[name] for name in self._members}
         if feeder.method == "fit_stream":
             assert isinstance(state, dict)  # of a run over blocks
-            found = unique_members(state)
+            sets = unique_members(state)
         elif self.kernel == "precomputed":
             none = np.zeros(0, dtype=np.int64)
             rows = {"rows": np.zeros((feeder.data.rows.shape[0], 1), dtype=np.uint8)}
-            found = updated_sets(kept, {"rows": rows["rows"][:0]}, none, rows)
+            sets = updated_sets(kept, {"rows": rows["rows"][:0]}, none, rows)
         else:
-            found = updated_sets(kept, rows_in(self._vectors), self.support_, feeder.data.stored)
-        self._hold(*found, state["seen"])
+            sets = updated_sets(kept, rows_in(self._vectors), self.support_, feeder.data.stored)
+        self._hold(*sets, state["seen"])
 
     def _hold(self, kept: State, rows: State, origin: NDArray[np.int64], seen: NDArray[np.int64]) -> None:
         log = log_of(kept, n_planes(self, self.classes_))

@@ -134,7 +134,7 @@ class KernelLearnerPredictor(Classifier):
             if self.kernel == "precomputed":
                 rows = select_columns(engine, data.stored, self._vectors["origin"], rows.shape[1])
             blocks = (block for block in [rows])
-        found = []
+        answers = []
         for rows in blocks:
             try:
                 scores = engine.kernel_scores(
@@ -148,8 +148,8 @@ class KernelLearnerPredictor(Classifier):
                 )
             except OverflowError as error:
                 raise overflow(error) from None
-            found.append(scores[:, 0])
-        return np.concatenate(found)
+            answers.append(scores[:, 0])
+        return np.concatenate(answers)
 
     def _sizes(self, history: History) -> dict[str, int]:
         sizes = super()._sizes(history)

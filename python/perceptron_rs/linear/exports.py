@@ -40,19 +40,17 @@ def to_sklearn(model: Any) -> ClassifierMixin:
     if is_aggressive(model):
         steps |= {"loss": "hinge", "learning_rate": model.step, "eta0": model.C}
     if model._schema.learner == "averaged":
-        found = SGDClassifier(average=True, **steps)
+        theirs = SGDClassifier(average=True, **steps)
     else:
-        found = SGDClassifier(**steps) if is_aggressive(model) else Perceptron()
-    take_over(model, found, but=("eta0",) if is_aggressive(model) else ())
+        theirs = SGDClassifier(**steps) if is_aggressive(model) else Perceptron()
+    take_over(model, theirs, but=("eta0",) if is_aggressive(model) else ())
     if model._schema.learner == "averaged":
-        found._standard_coef, found._standard_intercept = (
-            model.last_coef_.copy(),
-            model.last_intercept_.copy(),
-        )
-        found._average_coef, found._average_intercept = coef.copy(), intercept.copy()
-    found.coef_, found.intercept_ = coef.copy(), intercept.copy()
-    found.classes_, found.n_iter_, found.t_ = model.classes_.copy(), max(model.n_iter_, 1), float(model.t_)
-    return found
+        last = model.last_coef_.copy(), model.last_intercept_.copy()
+        theirs._standard_coef, theirs._standard_intercept = last
+        theirs._average_coef, theirs._average_intercept = coef.copy(), intercept.copy()
+    theirs.coef_, theirs.intercept_ = coef.copy(), intercept.copy()
+    theirs.classes_, theirs.n_iter_, theirs.t_ = model.classes_.copy(), max(model.n_iter_, 1), float(model.t_)
+    return theirs
 
 
 def _exported_weights(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -62,10 +60,10 @@ def _exported_weights(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float
             "the model has many labels for each example, and what it would become has one class; use coef_ "
             "and intercept_, of which row k belongs to the label classes_[k]"
         )
-    found = hyperplanes(model)
-    if found is None:
+    planes = hyperplanes(model)
+    if planes is None:
         raise ValueError(
             f"prediction={model.prediction!r} needs all weight vectors of the run, which other models do not "
             "have; set prediction='average' or another one"
         )
-    return found
+    return planes

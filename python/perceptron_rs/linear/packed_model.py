@@ -119,5 +119,5 @@ class PackedModel:
         if rows is None:
             return None
         indptr, indices, values = (rows[f"rows_{name}"] for name in ("indptr", "indices", "values"))
-        found = get_engine("rust").csr_rows(indptr, indices, values, self._places.width)
-        return self._few.scores(found, threads=threads)
+        own_rows = get_engine("rust").csr_rows(indptr, indices, values, self._places.width)
+        return self._few.scores(own_rows, threads=threads)

@@ -253,17 +253,17 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
     @property
     def pocket_epoch_(self) -> NDArray[np.int64]:
         """Epochs in which the weights were put into the pocket."""
-        found = np.full(len(self.pocket_run_), -1)
-        found[self._swap_plane] = self._swap_epoch  # the last of a class is the one that stays
-        return found
+        epochs = np.full(len(self.pocket_run_), -1)
+        epochs[self._swap_plane] = self._swap_epoch  # the last of a class is the one that stays
+        return epochs
 
     @property
     def swaps_(self) -> NDArray[np.generic]:
         """What was put into the pocket."""
-        found = np.empty(len(self._swap_plane), dtype=_SWAP)
+        swaps = np.empty(len(self._swap_plane), dtype=_SWAP)
         for name, part in zip(_SWAP.names or (), _SWAPS, strict=True):
-            found[name] = getattr(self, f"_{part}")
-        return found
+            swaps[name] = getattr(self, f"_{part}")
+        return swaps
 
     def _check_arrays(self, arrays: State, history: History) -> None:
         super()._check_arrays(arrays, history)

@@ -251,12 +251,12 @@ class VotedModel:
         """Return the weights and intercepts of a kind of prediction that is no vote."""
         if prediction == "last":
             return self.coef, self.intercept
-        found = self._weights.get(prediction)
-        if found is None:
+        planes = self._weights.get(prediction)
+        if planes is None:
             coef, intercept = self._replayed(prediction)
             coef.flags.writeable = intercept.flags.writeable = False
-            found = self._weights[prediction] = coef, intercept
-        return found
+            planes = self._weights[prediction] = coef, intercept
+        return planes
 
     def _replayed(self, prediction: str) -> Hyperplanes:
         vectors, seen = self.vectors, self["seen"]
@@ -267,10 +267,10 @@ class VotedModel:
             numbers = np.array([count.argmax() for count in counts], dtype=np.int64)
         else:
             numbers = draw_vectors(counts, self.seed)
-        found = self.engine.replay(log_rows(vectors, self.engine), vectors, upto=numbers)
+        replayed = self.engine.replay(log_rows(vectors, self.engine), vectors, upto=numbers)
         if prediction == "average":
-            return self.engine.average(found | {"seen": seen})
-        return found["coef"], found["intercept"]
+            return self.engine.average(replayed | {"seen": seen})
+        return replayed["coef"], replayed["intercept"]
 
 
 def last_model(engine: Engine, state: RunState) -> Model:

@@ -291,9 +291,9 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, Voted
         """
         check_is_fitted(self)
         index = whole_number("class_index", class_index, 0, len(self.n_seen_) - 1)
-        found = each_vector(self._vectors, get_engine(self.engine), index)
+        vectors = each_vector(self._vectors, get_engine(self.engine), index)
         votes = self.survival_[index].tolist()
-        return ((w.copy(), float(b), count) for (w, b), count in zip(found, votes, strict=True))
+        return ((w.copy(), float(b), count) for (w, b), count in zip(vectors, votes, strict=True))
 
     def _prediction_parameters(self) -> dict[str, object]:
         return super()._prediction_parameters() | {"prediction": self.prediction, "seed": self._model.seed}

@@ -27,11 +27,11 @@ def to_sklearn(model: MaxMarginClassifier) -> ClassifierMixin:
     coef, intercept = _exported_planes(model)
     # The dual weights of a hard margin add up to the squared norm of its weights: this C bounds none of them.
     strength = max(1.0, float(np.square(coef).sum(axis=1).max()))
-    exported = take_over(model, LinearSVC(C=strength, loss="hinge"), but=("tol",))
-    exported.fit_intercept = model.bias != "none"
-    exported.coef_, exported.intercept_ = coef.copy(), intercept.copy()
-    exported.classes_, exported.n_iter_ = model.classes_.copy(), 1
-    return exported
+    theirs = take_over(model, LinearSVC(C=strength, loss="hinge"), but=("tol",))
+    theirs.fit_intercept = model.bias != "none"
+    theirs.coef_, theirs.intercept_ = coef.copy(), intercept.copy()
+    theirs.classes_, theirs.n_iter_ = model.classes_.copy(), 1
+    return theirs
 
 
 def _exported_planes(model: MaxMarginClassifier) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

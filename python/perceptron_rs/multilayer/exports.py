@@ -26,15 +26,15 @@ def network(model: MultilayerPerceptron) -> ExportedNetwork:
 def to_sklearn(model: MultilayerPerceptron) -> ClassifierMixin:
     """Return a fitted estimator of scikit-learn that predicts the same."""
     options = {"solver": "sgd", "momentum": 0.0, "nesterovs_momentum": False, "learning_rate": "constant"}
-    found = take_over(model, MLPClassifier(**options))
-    found.hidden_layer_sizes = sizes_of(model)
-    found.tol = 0.0 if model.tol is None else model.tol  # it takes no None
-    found.coefs_ = [coef.copy(order="C") for coef in model.coefs_]
-    found.intercepts_ = [intercept.copy() for intercept in model.intercepts_]
-    found.n_layers_, found.n_outputs_, found.n_iter_ = model.n_layers_, model.n_outputs_, model.n_iter_
-    found.out_activation_, found.loss_ = model.out_activation_, model.loss_
-    found.loss_curve_, found.best_loss_ = list(model.loss_curve_), min(model.loss_curve_)
-    found.classes_, found.t_ = model.classes_.copy(), 0
-    found._no_improvement_count = 0
-    found._label_binarizer = LabelBinarizer().fit(model.classes_)
-    return found
+    theirs = take_over(model, MLPClassifier(**options))
+    theirs.hidden_layer_sizes = sizes_of(model)
+    theirs.tol = 0.0 if model.tol is None else model.tol  # it takes no None
+    theirs.coefs_ = [coef.copy(order="C") for coef in model.coefs_]
+    theirs.intercepts_ = [intercept.copy() for intercept in model.intercepts_]
+    theirs.n_layers_, theirs.n_outputs_, theirs.n_iter_ = model.n_layers_, model.n_outputs_, model.n_iter_
+    theirs.out_activation_, theirs.loss_ = model.out_activation_, model.loss_
+    theirs.loss_curve_, theirs.best_loss_ = list(model.loss_curve_), min(model.loss_curve_)
+    theirs.classes_, theirs.t_ = model.classes_.copy(), 0
+    theirs._no_improvement_count = 0
+    theirs._label_binarizer = LabelBinarizer().fit(model.classes_)
+    return theirs

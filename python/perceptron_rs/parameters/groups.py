@@ -127,8 +127,8 @@ def allowed(
 
 def parameter(default: T, values: Values, text: str | None = None, /, **facts: Any) -> T:
     """Declare a parameter with its default; the others are those of `allowed`."""
-    found: T = field(default=default, metadata=allowed(values, text, **facts))
-    return found
+    declared: T = field(default=default, metadata=allowed(values, text, **facts))
+    return declared
 
 
 def group_of(kind: type) -> type:
@@ -152,7 +152,7 @@ def constraints(group: type) -> dict[str, list[object]]:
 
 def options(group: type, *, of_model: bool = False) -> tuple[Option, ...]:
     """Return the options that set parameters of a group; ``of_model``: of a command that reads a model."""
-    found = []
+    listed = []
     for parameter in fields(group):
         facts = parameter.metadata
         if facts.get("text") is None or (of_model and facts["of_model"] is False):
@@ -161,8 +161,8 @@ def options(group: type, *, of_model: bool = False) -> tuple[Option, ...]:
         default_text = _default(parameter.default) if default is None else default
         text = f"{facts['text']} ({default_text})" if default_text else facts["text"]
         how = {part: facts[part] for part in ("needs", "name", "sets")}
-        found.append(Option(parameter.name, text, facts["values"], parameter.default, **how))
-    return tuple(found)
+        listed.append(Option(parameter.name, text, facts["values"], parameter.default, **how))
+    return tuple(listed)
 
 
 def add_options(place: Parser, group: type, *without: str, of_model: bool = False) -> None:

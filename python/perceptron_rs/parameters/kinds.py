@@ -215,8 +215,8 @@ def share_or_file(text: str) -> float | str:
         number = float(text)
     except ValueError:
         return named_file(text)
-    found: float = FRACTION(str(number))
-    return found
+    share: float = FRACTION(str(number))
+    return share
 
 
 def threads(text: str) -> int:
@@ -236,12 +236,12 @@ def sizes(text: str) -> tuple[int, ...]:
 
 def numbers(text: str) -> tuple[int, ...]:
     """Return whole numbers above 0, which are separated by commas, each once."""
-    found: tuple[int, ...] = tuple(POSITIVE(part) for part in text.split(","))
-    if len(set(found)) < len(found):
+    whole: tuple[int, ...] = tuple(POSITIVE(part) for part in text.split(","))
+    if len(set(whole)) < len(whole):
         from argparse import ArgumentTypeError
 
         raise ArgumentTypeError(f"must name each number once, got {text!r}")
-    return found
+    return whole
 
 
 def class_weight(text: str) -> tuple[str, float] | str:
@@ -276,9 +276,9 @@ def is_delimiter(text: str) -> bool:
 
 def character(text: str) -> str:
     """Return what may separate the columns of CSV; a backslash and a t are a tab."""
-    found = "\t" if text == "\\t" else text
-    if not is_delimiter(found):
+    separator = "\t" if text == "\\t" else text
+    if not is_delimiter(separator):
         from argparse import ArgumentTypeError
 
         raise ArgumentTypeError(f"must be one character of ASCII, and no quote or line end, got {text!r}")
-    return found
+    return separator

@@ -129,13 +129,13 @@ class Range:
 
         closed = "left" if self.high is None and self.closed == "both" else self.closed
         kind = Integral if self.whole else Real
-        found: list[object] = [
+        constraints: list[object] = [
             Number(kind, self.low, self.high, closed=closed, number=self._number, never=self.never),
             *([StrOptions(set(self.words))] if self.words else []),
         ]
         if self.many is not None:
-            found.append(ListOfNumbers(kind, self.many, self.high, closed="both", number=self._number))
-        return [*found, None] if self.none else found
+            constraints.append(ListOfNumbers(kind, self.many, self.high, closed="both", number=self._number))
+        return [*constraints, None] if self.none else constraints
 
     def accepts(self, value: object) -> bool:
         """Whether a value may be one, as of JSON."""
@@ -144,8 +144,8 @@ class Range:
         if isinstance(value, list | tuple) and self.many is not None:
             own = replace(self, low=self.many, many=None)
             return all(own.accepts(part) for part in value)
-        found = self._number(value)
-        return found is not None and self._holds(found)
+        read = self._number(value)
+        return read is not None and self._holds(read)
 
     def _number(self, value: object) -> int | float | None:
         return number(value, whole=self.whole)

@@ -331,9 +331,9 @@ def _predicted(
             f"predict_then_learn or partial_fit"
         )
     rows = X.tocsr() if issparse(X) else np.asarray(X)
-    found = []
+    predictions = []
     for k in range(len(labels)):
         row = rows[k : k + 1]
-        found.append(model.predict(row)[0] if hasattr(model, "classes_") else classes[0])
+        predictions.append(model.predict(row)[0] if hasattr(model, "classes_") else classes[0])
         model.partial_fit(row, labels[k : k + 1], classes=classes)
-    return np.asarray(found)
+    return np.asarray(predictions)

@@ -65,19 +65,19 @@ class ProofDisplay(Display):
         return cls(proof).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
-        found = self.proof
-        k = np.arange(1, len(found.progress) + 1)
+        proof = self.proof
+        k = np.arange(1, len(proof.progress) + 1)
         curves = {
-            "most": (np.sqrt(found.most), r"$\sqrt{k}\,R$", {"color": INK, "linestyle": "--"}),
-            "norm": (np.sqrt(found.squares), r"$\|w_k\|$", {"color": COLOURS[1], "marker": "."}),
-            "progress": (found.progress, r"$w_k \cdot u$", {"color": COLOURS[0], "marker": "."}),
-            "least": (found.least, r"$k\,\gamma$", {"color": INK, "linestyle": ":"}),
+            "most": (np.sqrt(proof.most), r"$\sqrt{k}\,R$", {"color": INK, "linestyle": "--"}),
+            "norm": (np.sqrt(proof.squares), r"$\|w_k\|$", {"color": COLOURS[1], "marker": "."}),
+            "progress": (proof.progress, r"$w_k \cdot u$", {"color": COLOURS[0], "marker": "."}),
+            "least": (proof.least, r"$k\,\gamma$", {"color": INK, "linestyle": ":"}),
         }
         self.lines_ = {
             name: ax.plot(k, values, label=label, **style)[0]
             for name, (values, label, style) in curves.items()
         }
-        ax.set(xlabel="updates k", title=rf"at most $(R/\gamma)^2$ = {found.bound:.4g} updates")
+        ax.set(xlabel="updates k", title=rf"at most $(R/\gamma)^2$ = {proof.bound:.4g} updates")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_ylim(bottom=0)
         ax.legend()

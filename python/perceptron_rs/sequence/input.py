@@ -105,13 +105,13 @@ def as_token_lists(X: MatrixLike) -> MatrixLike:
     if type(X) is not list or not any(map(_is_sequence, X)):
         _refuse_single(X)
         return X
-    found = []
+    sentences = []
     for sequence in map(materialize, X):
         if type(sequence) is list and not _PLAIN.issuperset(map(type, sequence)):
-            found.append(list(map(materialize, sequence)))
+            sentences.append(list(map(materialize, sequence)))
         else:
-            found.append(sequence)
-    return found
+            sentences.append(sequence)
+    return sentences
 
 
 def token_lists(model: Any, X: MatrixLike) -> MatrixLike:

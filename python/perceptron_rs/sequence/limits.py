@@ -81,12 +81,12 @@ def _of_scheme(scheme: Scheme, classes: NDArray[np.generic]) -> Iterator[tuple[s
     parts = tag_parts(labels) if all(isinstance(label, str) for label in labels) else None
     odd = None if parts is None else foreign_tag(parts, scheme)
     if parts is None or odd is not None:
-        found = ", ".join(map(repr, labels[:5])) if odd is None else repr(odd)
+        shown = ", ".join(map(repr, labels[:5])) if odd is None else repr(odd)
         raise ArgumentError(
             "{constraints} is about tags such as B-NP, I-NP and O, got {found}",
             "name another scheme, or leave it out",
             values={"constraints": scheme},
-            found=found,
+            found=shown,
         )
     return impossible_pairs(parts, scheme)
 

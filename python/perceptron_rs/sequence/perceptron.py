@@ -399,7 +399,7 @@ class SequencePerceptron(SequenceLearner):
             raise ValueError(f"y must have a label for each of {len(labels)} tokens, got shape {truth.shape}")
         if not len(truth):
             raise ValueError("X must hold at least one token, got none")
-        found = self.classes_[labels]
-        if found.dtype.kind != truth.dtype.kind:  # NumPy would round numbers, and not compare others
-            found, truth = found.astype(object), truth.astype(object)
-        return float(np.count_nonzero(found == truth) / len(truth))
+        predicted = self.classes_[labels]
+        if predicted.dtype.kind != truth.dtype.kind:  # NumPy would round numbers, and not compare others
+            predicted, truth = predicted.astype(object), truth.astype(object)
+        return float(np.count_nonzero(predicted == truth) / len(truth))

@@ -131,10 +131,10 @@ class SequencePerceptronPredictor(Predictor):
             Sums of weights, not normalized.
         """
         X, search = token_lists(self, X), get_engine(self.engine).sequence_decode
-        found, lengths = self._search(X, lengths, (allowed, forbidden), search)
+        answer, lengths = self._search(X, lengths, (allowed, forbidden), search)
         scores = np.zeros(len(lengths))  # of nothing 0
-        if found is not None:
-            scores[lengths > 0] = found[1]
+        if answer is not None:
+            scores[lengths > 0] = answer[1]
         return scores
 
     @consistent
@@ -265,16 +265,16 @@ class SequencePerceptronPredictor(Predictor):
         [[2.0, 2.0]]
         """
         X, search = token_lists(self, X), get_engine(self.engine).sequence_margins
-        found, lengths = self._search(X, lengths, (allowed, forbidden), search)
-        margins = np.zeros(0) if found is None else found[1]
+        answer, lengths = self._search(X, lengths, (allowed, forbidden), search)
+        margins = np.zeros(0) if answer is None else answer[1]
         return split_labels(margins, lengths) if is_nested(X) else margins
 
     def _labels(
         self, X: MatrixLike, lengths: ArrayLike, limits: tuple[Allowed, Forbidden]
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Return the class indices of all tokens, and the length of each sequence, as `_search` takes X."""
-        found, lengths = self._search(X, lengths, limits, get_engine(self.engine).sequence_decode)
-        return np.zeros(0, dtype=np.uint32) if found is None else found[0], lengths
+        answer, lengths = self._search(X, lengths, limits, get_engine(self.engine).sequence_decode)
+        return np.zeros(0, dtype=np.uint32) if answer is None else answer[0], lengths
 
     def _search(
         self,
@@ -297,7 +297,7 @@ class SequencePerceptronPredictor(Predictor):
         some, pairs = lengths[lengths > 0], constrained(self.constraints, limits[1], self.classes_)
         allowed, forbidden = limits_of(limits[0], pairs, self.classes_, some)
         try:
-            found = search(
+            answer = search(
                 data.rows,
                 some,
                 weights=ready,
@@ -310,7 +310,7 @@ class SequencePerceptronPredictor(Predictor):
         except OverflowError as error:
             data.assert_finite(self)
             raise ValueError(str(error)) from None
-        return found, lengths
+        return answer, lengths
 
     def _sizes(self, history: History) -> dict[str, int]:
         columns, labels = history["n_features"], len(self.classes_)
@@ -334,13 +334,13 @@ class SequencePerceptronPredictor(Predictor):
     def _ready(self) -> tuple[State, SearchWeights]:
         """What predicts, as arrays, and as a search of the engine takes it again and again."""
         learnt, key = self._learnt, (bool(self.averaged), self.engine)
-        found: tuple[State, SearchWeights] | None = learnt.memo.get(key)
-        if found is None:  # made when it is first read
+        ready: tuple[State, SearchWeights] | None = learnt.memo.get(key)
+        if ready is None:  # made when it is first read
             engine = get_engine(self.engine)
             with standard():
                 weights = frozen(predictor_weights(engine, learnt.model.state(), key[0]))
-            found = learnt.memo[key] = weights, engine.sequence_weights(weights)
-        return found
+            ready = learnt.memo[key] = weights, engine.sequence_weights(weights)
+        return ready
 
     @property
     def _weights(self) -> State:

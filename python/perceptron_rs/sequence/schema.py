@@ -174,5 +174,5 @@ def template_of(description: object) -> Template:
         raise ValueError(
             f"the separator of its template must be a tab or a blank, got {description['separator']!r:.80}"
         )
-    found: Any = dict(description)
-    return cast("Template", found)
+    template: Any = dict(description)
+    return cast("Template", template)

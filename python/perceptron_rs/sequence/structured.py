@@ -459,12 +459,12 @@ def _listed(name: str, given: Any) -> Any:
     """Return inputs or structures that have places; TypeError for anything else."""
     if not isinstance(given, Iterator):
         refuse_lazy(given, name)
-    found = materialize(given)
-    is_list = has_length(found) and hasattr(type(found), "__getitem__") and column_names(found) is None
-    if not is_list or isinstance(found, str | Mapping):
+    items = materialize(given)
+    is_list = has_length(items) and hasattr(type(items), "__getitem__") and column_names(items) is None
+    if not is_list or isinstance(items, str | Mapping):
         kind = "inputs" if name == "X" else "structures"
         raise TypeError(f"{name} must be a list or an array of {kind}, got {given!r:.80}; write list({name})")
-    return found
+    return items
 
 
 def _equal(truth: Any, answer: Any) -> bool:

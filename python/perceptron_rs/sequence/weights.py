@@ -54,8 +54,8 @@ def sparse_entries(weights: State, name: str) -> Iterator[tuple[int, int, float]
     indptr, data = weights[f"{name}_indptr"], weights[f"{name}_data"]
     columns = row_numbers(indptr)
     some = np.flatnonzero(data)
-    found = (columns[some], weights[f"{name}_indices"][some], data[some])
-    return zip(*(part.tolist() for part in found), strict=True)
+    entries = (columns[some], weights[f"{name}_indices"][some], data[some])
+    return zip(*(part.tolist() for part in entries), strict=True)
 
 
 def attribute_names(model: SequenceLearner) -> Sequence[Any]:

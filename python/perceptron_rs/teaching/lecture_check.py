@@ -163,7 +163,7 @@ def check_lecture(
     rule = _Rule(Fraction(str(float(eta))), tie, size > d)
     # From here on: behind what is printed, and as it were without any slip.
     weights = run = [Fraction()] * size
-    found = []
+    lines = []
     for line, cells in rows:
         example, label, printed = cells[:d], cells[d], cells[d + 1 :]
         after = [_number(cell, line) for cell in printed] if any(printed) else None
@@ -183,10 +183,10 @@ def check_lecture(
                 verdict, why = "right if", f"the row before is {_shown(run_before)}"
             a = _activation(weights, x)
             mistake = rule.is_mistake(a, y)
-            found.append(CheckedRow(line, float(a), mistake, _floats(after), _floats(step), verdict, why))
+            lines.append(CheckedRow(line, float(a), mistake, _floats(after), _floats(step), verdict, why))
         # What is rounded goes on exactly.
         weights = after if after and not _fits(printed, step) else step
-    return LectureCheck(tuple(found))
+    return LectureCheck(tuple(lines))
 
 
 @dataclass(frozen=True)

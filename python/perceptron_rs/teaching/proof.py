@@ -149,22 +149,22 @@ def proof(trace: Trace) -> Proof:
             f"out sample and class weights"
         )
     has_bias = bool(model.fit_intercept)
-    found = max_margin(trace.X, trace.y, bias="augmented" if has_bias else "none")
-    if found.lower <= 0:
-        raise ValueError(f"the classes must be linearly separable, but are {found.status}")
+    largest = max_margin(trace.X, trace.y, bias="augmented" if has_bias else "none")
+    if largest.lower <= 0:
+        raise ValueError(f"the classes must be linearly separable, but are {largest.status}")
     weights = [
         np.append(step.w, step.b if has_bias else 0.0) / abs(step.step) for step in steps if step.mistake
     ]
-    u = np.append(found.coef, found.intercept)
+    u = np.append(largest.coef, largest.intercept)
     u = u / math.sqrt(float(u @ u))
-    radius = math.hypot(found.radius, 1.0) if has_bias else found.radius
+    radius = math.hypot(largest.radius, 1.0) if has_bias else largest.radius
     k = np.arange(1.0, len(weights) + 1)
     return Proof(
-        margin=found.lower,
+        margin=largest.lower,
         radius=radius,
-        bound=found.mistake_bound,
+        bound=largest.mistake_bound,
         progress=np.array([w @ u for w in weights]),
-        least=k * float(found.lower),
+        least=k * float(largest.lower),
         squares=np.array([w @ w for w in weights]),
         most=k * float(radius**2),
     )

@@ -105,7 +105,7 @@ def _vector(name: str, values: object) -> NDArray[np.float64]:
 
 
 def _checked_number(name: str, value: object) -> float:
-    found = checked_number(name, value)
-    if not math.isfinite(found):
-        raise ValueError(f"{name} must be finite, got {found}; choose a finite number")
-    return float(found)
+    checked = checked_number(name, value)
+    if not math.isfinite(checked):
+        raise ValueError(f"{name} must be finite, got {checked}; choose a finite number")
+    return float(checked)

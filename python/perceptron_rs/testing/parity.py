@@ -106,16 +106,16 @@ def ways(
         if len(plain) < 2:
             plain.append(form)
         for path in _paths(form):
-            found, own = _fit(estimator, path, y, weights, start)
+            fitted, own = _fit(estimator, path, y, weights, start)
             if first is None:
-                first, expected = path, found
-            yield Way(path, found, own, difference(first, expected, path, found))
+                first, expected = path, fitted
+            yield Way(path, fitted, own, difference(first, expected, path, fitted))
     assert first is not None
     for form in plain:
         for number in threads:
             path = Path("rust", *form, threads=number)
-            found, own = _fit(estimator, path, y, weights, start)
-            yield Way(path, found, own, difference(first, expected, path, found))
+            fitted, own = _fit(estimator, path, y, weights, start)
+            yield Way(path, fitted, own, difference(first, expected, path, fitted))
 
     if not _has_batches(estimator) or isinstance(expected, str):
         return
@@ -125,15 +125,15 @@ def ways(
     kept = _visited(whole, y, weights)
     stored = plain[1 if sp.issparse(X) else 0]  # a dense row costs as much as it has columns
     first = Path("reference", *stored, epochs=1)
-    found, own = _fit(whole, first, y, weights, start)
-    expected = _of_batches(found, own)
+    fitted, own = _fit(whole, first, y, weights, start)
+    expected = _of_batches(fitted, own)
     yield Way(first, expected, own, None)
     for size in batch_sizes:
         for engine in ("reference", "rust"):
             path = Path(engine, *stored, batches=size)
-            found, own = _fit_batches(whole, path, y, weights, kept)
-            found = _of_batches(found, own)
-            yield Way(path, found, own, difference(first, expected, path, found))
+            fitted, own = _fit_batches(whole, path, y, weights, kept)
+            fitted = _of_batches(fitted, own)
+            yield Way(path, fitted, own, difference(first, expected, path, fitted))
 
 
 def _seeded(estimator: Estimator) -> Estimator:

@@ -81,13 +81,13 @@ class Forgetful(Plane):
         """Return the sum of the members' ``c_j K(x_j, x)``, in the order in which they came."""
         self.shared.settle()
         kept = self.shared.kept
-        found = [
+        terms = [
             (m, steps[self.k])
             for m, steps in zip(kept.members, kept.steps, strict=True)
             if steps[self.k] != 0
         ]
-        values = self.shared.values(x, [member for member, _ in found])
-        return arith.total([c * K for (_, c), K in zip(found, values, strict=True)])
+        values = self.shared.values(x, [member for member, _ in terms])
+        return arith.total([c * K for (_, c), K in zip(terms, values, strict=True)])
 
     def update(self, c: float, x: int) -> None:
         """Note a step of a mistake."""

@@ -45,10 +45,10 @@ def squares(kernel: KernelSpec, rows: Rows) -> NDArray[np.float64]:
 
 
 def _all_squares(rows: Rows) -> NDArray[np.float64]:
-    found = np.zeros(rows.shape[0])
-    for i in range(len(found)):
-        found[i] = rows.dots(np.array([i]), wide(rows, i))[0]
-    return found
+    squares = np.zeros(rows.shape[0])
+    for i in range(len(squares)):
+        squares[i] = rows.dots(np.array([i]), wide(rows, i))[0]
+    return squares
 
 
 @standard()

@@ -86,10 +86,10 @@ def kernel_scores(
     out = np.empty((rows.shape[0], len(answers), K))
     joint_votes = _joint_votes(values, state) if "joint vote" in answers else np.zeros((len(values), K))
     for k in range(K):
-        found = _judge(values, state, k, tie) | {"joint vote": joint_votes[:, k]}
+        judged = _judge(values, state, k, tie) | {"joint vote": joint_votes[:, k]}
         for i, answer in enumerate(answers):
-            out[:, i, k] = found[answer]
-            if not (np.isfinite(out[:, i, k]).all() and np.isfinite(found["last"]).all()):
+            out[:, i, k] = judged[answer]
+            if not (np.isfinite(out[:, i, k]).all() and np.isfinite(judged["last"]).all()):
                 raise OverflowError("rows: the activation of a vector is not finite; scale the features")
     return out
 

@@ -91,10 +91,10 @@ def start_kernel(data: Data, state: State, settings: Kernel) -> Run:
         Dual(row, S[k], float(b[k]), float(norm[k]), settings.fit_intercept, int(state["seen"][k]))
         for k in range(K)
     ]
-    found = decisions(data, settings, planes)
-    for decision in found:
+    laid_out = decisions(data, settings, planes)
+    for decision in laid_out:
         decision.learners += [Voted() for _ in decision.planes]
-    return Run(range(n), found, settings, memory)
+    return Run(range(n), laid_out, settings, memory)
 
 
 def memory(found: list[Decision]) -> State:

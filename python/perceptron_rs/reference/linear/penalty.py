@@ -108,5 +108,5 @@ def used_columns(numbers: State) -> NDArray[np.int64]:
     What is pending on weights of 0 is nothing, but for that of the first column if there is nothing else.
     """
     weights = [array for name, array in numbers.items() if array.ndim == 2 and name != "ages"]
-    found = np.flatnonzero(np.any([array.any(axis=0) for array in weights], axis=0))
-    return found if len(found) or "ages" not in numbers else np.arange(int(numbers["ages"].any()))
+    columns = np.flatnonzero(np.any([array.any(axis=0) for array in weights], axis=0))
+    return columns if len(columns) or "ages" not in numbers else np.arange(int(numbers["ages"].any()))

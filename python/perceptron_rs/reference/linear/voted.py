@@ -94,7 +94,7 @@ def votes(
         )
     if (counts < 0).any() or np.add.accumulate(counts.astype(object))[-1] >= 2**63:
         raise ValueError("log_count must be at least 0 and add up to less than 2^63")
-    found = np.zeros((n, K), dtype=np.int64)
+    sums = np.zeros((n, K), dtype=np.int64)
     for k in range(K):
         plane = start_of(state, k)
         for vector in range(start[k + 1] - start[k] + 1):
@@ -107,14 +107,14 @@ def votes(
                 raise OverflowError(
                     "rows: the activation of a vector that votes is not finite; scale the features"
                 )
-            found[:, k] += counts[start[k] + k + vector] * signs(a, tie)
-    return found
+            sums[:, k] += counts[start[k] + k + vector] * signs(a, tie)
+    return sums
 
 
 def signs(a: NDArray[np.float64], tie: str) -> NDArray[np.int64]:
     """Return the sign of each activation: 0, which ``tie`` makes a mistake for both classes, has none."""
-    found: NDArray[np.int64] = np.where(a >= 0, 1, -1) if tie == "positive" else np.sign(a).astype(np.int64)
-    return found
+    sign: NDArray[np.int64] = np.where(a >= 0, 1, -1) if tie == "positive" else np.sign(a).astype(np.int64)
+    return sign
 
 
 @standard()

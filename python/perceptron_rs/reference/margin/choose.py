@@ -33,10 +33,10 @@ def solve(problem: Problem, solver: str, tol: float, goal: str, work: Work) -> t
     work.passes += descent.checks
     work.rows_scored += descent.checks * problem.n + descent.visits
     work.sweeps += descent.sweeps
-    found = descent.found(problem.n if alone or reached else MOST_MEMBERS)
-    if found is not None and (alone or reached):
-        return found, "descent"
-    return nearest_point(problem, tol, goal, found, work), "wolfe"
+    best = descent.found(problem.n if alone or reached else MOST_MEMBERS)
+    if best is not None and (alone or reached):
+        return best, "descent"
+    return nearest_point(problem, tol, goal, best, work), "wolfe"
 
 
 def suits_descent(problem: Problem) -> bool:

@@ -26,22 +26,22 @@ class ScoringPass:
 
     def violators(self, limits: Floats, most: int, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return for each group the rows with the lowest scores below its limit, of equal scores one."""
-        found = []
+        rows = []
         for g, limit in enumerate(limits):
             places = np.flatnonzero((self.group == g) & (self.scores < limit) & ~inside[self.numbers])
             places = places[np.argsort(self.scores[places], kind="stable")]
             _, firsts = np.unique(self.scores[places], return_index=True)
-            found.append(self.numbers[places[firsts[:most]]])
-        return np.concatenate(found)
+            rows.append(self.numbers[places[firsts[:most]]])
+        return np.concatenate(rows)
 
 
 def strides(problem: Problem) -> list[int]:
     """Return the strides of the passes, the largest first."""
     least = max(LEAST_FACTOR * problem.size, LEAST_ROWS)
-    found = [1]
-    while problem.n // (8 * found[0]) >= least:
-        found.insert(0, 8 * found[0])
-    return found
+    strides = [1]
+    while problem.n // (8 * strides[0]) >= least:
+        strides.insert(0, 8 * strides[0])
+    return strides
 
 
 def price(problem: Problem, stride: int, v: Floats) -> ScoringPass:

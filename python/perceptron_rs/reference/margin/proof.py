@@ -31,10 +31,10 @@ def prove(problem: Problem, numbers: NDArray[np.int64], a: Floats) -> tuple[str,
     system = _system(problem, x, numbers)
     if len(system) == len(numbers) <= LARGEST_INVERSE and _verified(problem, system, a):
         return "verified", everyone
-    found = signs(system, problem.groups)
-    if found is None or (found < 0).any():
+    of_unknowns = signs(system, problem.groups)
+    if of_unknowns is None or (of_unknowns < 0).any():
         return None
-    return "rational", found > 0
+    return "rational", of_unknowns > 0
 
 
 def _system(problem: Problem, x: Floats, numbers: NDArray[np.int64]) -> Floats:

@@ -43,9 +43,9 @@ def signs(system: NDArray[np.float64], groups: int) -> NDArray[np.int64] | None:
         previous = pivot[j]
     if any(row[k] != 0 for row in rows[k:]):
         return None
-    found = [(rows[i][k] > 0) - (rows[i][k] < 0) for i in range(k)]
+    unknowns = [(rows[i][k] > 0) - (rows[i][k] < 0) for i in range(k)]
     flip = 1 if previous > 0 else -1
-    return np.array([sign * flip for sign in found])
+    return np.array([sign * flip for sign in unknowns])
 
 
 def _scaled(value: float, exponent: int) -> int:

@@ -77,13 +77,13 @@ def separate(
         )
     elif problem.found.largest == 0.0 and bias != "augmented":
         firsts = np.array(problem.firsts())
-        found = Found(np.zeros(problem.size), -math.inf, firsts, np.ones(len(firsts)), 0.0, zero=True)
-        solution = _judge(problem, lengths, found)
+        best = Found(np.zeros(problem.size), -math.inf, firsts, np.ones(len(firsts)), 0.0, zero=True)
+        solution = _judge(problem, lengths, best)
     else:
-        found, ran = solve(problem, solver, tol, goal, work)
-        solution = _judge(problem, lengths, found)
+        best, ran = solve(problem, solver, tol, goal, work)
+        solution = _judge(problem, lengths, best)
         if solution["status"] in OPEN:
-            solution, ran = decide(problem, lengths, solution, found, tol, work), "wolfe"
+            solution, ran = decide(problem, lengths, solution, best, tol, work), "wolfe"
     solution["radius"] = lengths.radius
     solution["solver"] = ran
     solution["work"] = {name: count for name, count in asdict(work).items() if name != "max_steps"}

@@ -50,11 +50,11 @@ def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, 
     working = WorkingSet(problem)
     numbers = np.arange(0, problem.n, -(-problem.n // 4096))
     v = _mean(problem, numbers)
-    found = Found(v, -math.inf)
+    best = Found(v, -math.inf)
     if start is None and not work.left():
         working.add(np.array(problem.firsts()))
-        _keep_weights(found, Corral(working, list(range(problem.groups)), np.ones(problem.groups)))
-        return found
+        _keep_weights(best, Corral(working, list(range(problem.groups)), np.ones(problem.groups)))
+        return best
     corral: Corral | None = None
     most = min(max(problem.size, FEWEST_ADDED), MOST_ADDED)
     steps = strides(problem)
@@ -63,15 +63,15 @@ def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, 
         corral = Corral(working, list(range(len(start.numbers))), start.a)
         work.majors += len(start.numbers)
         corral.minor()
-        v, steps, found = corral.v, [1], start
+        v, steps, best = corral.v, [1], start
     for stride in steps:
         last = stride == 1
         tightened, rounds, factor = 0, 0, 1.0
         while True:
             if not work.left() and corral is not None:
-                _keep_weights(found, corral)
-                found.v = v if found.lower == -math.inf else found.v
-                return found
+                _keep_weights(best, corral)
+                best.v = v if best.lower == -math.inf else best.v
+                return best
             seen = price(problem, stride, v)
             work.passes += 1
             work.rows_scored += len(seen.numbers)
@@ -88,21 +88,21 @@ def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, 
                     if square > 0
                     else -math.inf
                 )
-                better = lower > found.lower
+                better = lower > best.lower
                 if better:
-                    found.v, found.lower = v, lower
+                    best.v, best.lower = v, lower
                 if corral is not None:
-                    better = _keep_weights(found, corral) or better
-                    upper = arith.square_root(found.square) / problem.groups
-                    gap = (upper - found.lower) / upper if upper > 0.0 else math.inf
+                    better = _keep_weights(best, corral) or better
+                    upper = arith.square_root(best.square) / problem.groups
+                    gap = (upper - best.lower) / upper if upper > 0.0 else math.inf
                     rounds = 0 if better else rounds + 1
                     floor = math.inf  # at 0, nothing is left to be won
                     if square > 0.0:
                         floor = 8.0 * EPSILON * arith.square_root(corral.sigma) / arith.square_root(square)
                     if gap <= tol or gap <= floor or rounds >= PATIENCE:
-                        return found
-                if goal == "separable" and found.lower > 0.0 and corral is not None:
-                    return found
+                        return best
+                if goal == "separable" and best.lower > 0.0 and corral is not None:
+                    return best
             slack = 0.3 * (tol if last else max(tol, COARSE)) * square / problem.groups
             limits = level if corral is None else level - slack
             added = seen.violators(limits, most, working.inside)
@@ -118,13 +118,13 @@ def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, 
             tau = COARSE if not last else factor * max(0.1 * tol, min(0.1, 0.03 * gap))
             run(working, corral, tau, work)
             if not math.isfinite(corral.square):
-                return found
+                return best
             v = corral.v
             if corral.square <= ZERO * corral.sigma:
-                _keep_weights(found, corral)
-                found.zero = True
-                return found
-    return found
+                _keep_weights(best, corral)
+                best.zero = True
+                return best
+    return best
 
 
 def _mean(problem: Problem, numbers: NDArray[np.int64]) -> Floats:

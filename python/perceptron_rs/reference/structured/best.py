@@ -58,12 +58,12 @@ def sequence_k_best(
     if k == 0:
         raise ValueError("k must be at least 1, got 0")
     labels, scores, counts = [np.zeros(0, dtype=np.uint32)], list[float](), list[int]()
-    for found in tables(rows, lengths, weights, beam, allowed, forbidden):
-        best = _best(found, k)
+    for table in tables(rows, lengths, weights, beam, allowed, forbidden):
+        best = _best(table, k)
         counts.append(len(best))
         for score, path in best:
             if not math.isfinite(score):
-                raise found.too_large()
+                raise table.too_large()
             scores.append(score)
             labels.append(np.array(path, dtype=np.uint32))
     return np.concatenate(labels), np.array(scores), np.array(counts, dtype=np.int64)

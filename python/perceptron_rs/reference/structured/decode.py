@@ -61,9 +61,9 @@ def sequence_decode(
         If a score is not finite.
     """
     path, scores = np.zeros(rows.shape[0], dtype=np.uint32), np.zeros(len(lengths))
-    for i, found in enumerate(tables(rows, lengths, weights, beam, allowed, forbidden)):
-        path[found.numbers] = found.lattice.answer(len(found.e))
-        scores[i] = found.score
+    for i, table in enumerate(tables(rows, lengths, weights, beam, allowed, forbidden)):
+        path[table.numbers] = table.lattice.answer(len(table.e))
+        scores[i] = table.score
     return path, scores
 
 

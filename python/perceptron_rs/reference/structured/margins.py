@@ -53,11 +53,11 @@ def sequence_margins(
         As ``sequence_decode``; also if a score or a margin is not finite.
     """
     path, margins = np.zeros(rows.shape[0], dtype=np.uint32), np.zeros(rows.shape[0])
-    for found in tables(rows, lengths, weights, beam, allowed, forbidden):
-        answer = found.lattice.answer(len(found.e))
-        path[found.numbers] = answer
-        scores = _scores(found)
-        margins[found.numbers] = [_margin(found, scores[t], int(y)) for t, y in enumerate(answer)]
+    for table in tables(rows, lengths, weights, beam, allowed, forbidden):
+        answer = table.lattice.answer(len(table.e))
+        path[table.numbers] = answer
+        scores = _scores(table)
+        margins[table.numbers] = [_margin(table, scores[t], int(y)) for t, y in enumerate(answer)]
     return path, margins
 
 
