@@ -1,5 +1,6 @@
 //! What takes long asks now and then whether it is to go on.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
@@ -85,6 +86,19 @@ pub fn mapped<T, U>(values: &[T], mut f: impl FnMut(&T) -> U, monitor: &dyn Moni
         made.extend(values[piece?].iter().map(&mut f));
     }
     Ok(made)
+}
+
+/// Pieces one behind the other.
+pub fn joined<T: Copy>(parts: &[Cow<[T]>], monitor: &dyn Monitor) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    let len = parts.iter().fold(0, |len, part| len + part.len());
+    all.try_reserve_exact(len).map_err(|_| Error::Memory)?;
+    for part in parts {
+        for piece in pieces(part.len(), 1, monitor) {
+            all.extend_from_slice(&part[piece?]);
+        }
+    }
+    Ok(all)
 }
 
 /// Replaces what a vector holds by what a function makes of the numbers from 0 on, in the room that it has.

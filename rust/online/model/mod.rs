@@ -7,7 +7,6 @@
 
 mod in_place;
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use crate::arith::average::average as mean;
@@ -15,13 +14,12 @@ use crate::arith::decay::Decay;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, matrix};
-use crate::monitor::{Monitor, copied, pieces};
+use crate::monitor::{Monitor, copied};
 use crate::online::averaged::{Averaged, average};
 use crate::online::perceptron::Perceptron;
 use crate::online::rule::Learner;
 use crate::online::run::problem::{Problem, Settings};
 use crate::online::run::{Run, State};
-use crate::online::scores::{first_largest, scores};
 use crate::rows::{Arranged, Chosen, Labels, Layout, Matrix, OwnColumns, Table, over, settled};
 
 /// Penalties that are pending.
@@ -507,34 +505,8 @@ impl Model {
         Ok(Learnt { state, sums, own, strengths, unchanged, passed, ..Learnt::default() })
     }
 
-    /// Activations of rows under what predicts, n x planes.
-    pub fn scores(
-        &self,
-        rows: &dyn Matrix,
-        threads: usize,
-        monitor: &dyn Monitor,
-        out: &mut [f64],
-    ) -> Result<()> {
-        self.under_answer(rows, monitor, |rows, coef, intercept| {
-            scores(rows, coef, intercept, threads, monitor, out)
-        })
-    }
-
-    /// The plane with the first largest of these, of each row; false if not all are finite.
-    pub fn first_largest(
-        &self,
-        rows: &dyn Matrix,
-        threads: usize,
-        monitor: &dyn Monitor,
-        out: &mut [i64],
-    ) -> Result<bool> {
-        self.under_answer(rows, monitor, |rows, coef, intercept| {
-            first_largest(rows, coef, intercept, threads, monitor, out)
-        })
-    }
-
     /// What a function makes of rows and what predicts, over their own columns if that is less work.
-    fn under_answer<T>(
+    pub fn with_answer<T>(
         &self,
         rows: &dyn Matrix,
         monitor: &dyn Monitor,
@@ -602,17 +574,4 @@ fn problem_of_pass<'a>(
     }
     let text = "sample_weight and class_weight must be above 0 in a pass of a model; use start";
     Err(Error::Invalid(text.into()))
-}
-
-/// Pieces one behind the other.
-pub(in crate::online) fn joined<T: Copy>(parts: &[Cow<[T]>], monitor: &dyn Monitor) -> Result<Vec<T>> {
-    let mut all = Vec::new();
-    let len = parts.iter().fold(0, |len, part| len + part.len());
-    all.try_reserve_exact(len).map_err(|_| Error::Memory)?;
-    for part in parts {
-        for piece in pieces(part.len(), 1, monitor) {
-            all.extend_from_slice(&part[piece?]);
-        }
-    }
-    Ok(all)
 }

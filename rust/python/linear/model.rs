@@ -18,7 +18,7 @@ use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_
 use crate::python::border::call::call;
 use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
 use crate::python::border::signals::Signals;
-use crate::rows::{Labels, Matrix, Table};
+use crate::rows::{Arranged, Labels, Matrix, Table};
 
 /// Products of a value and a weight in a pass that holds the interpreter and does not ask for signals.
 const SHORT: usize = 1 << 12;
@@ -30,14 +30,17 @@ pub struct PyModel {
     inner: Mutex<Inner>,
 }
 
-/// Calls `work` on rows; few of them, under so many planes, holding the interpreter.
-fn over_rows<R: Send>(
+/// Calls `work` on rows and what predicts; on few of them holding the interpreter.
+fn over_answer<R: Send>(
     rows: &Bound<'_, PyAny>,
-    planes: usize,
-    work: impl FnOnce(&dyn Matrix, &Signals) -> error::Result<R> + Send,
+    model: &online::Model,
+    work: impl FnOnce(&dyn Matrix, Arranged, &[f64], &Signals) -> error::Result<R> + Send,
 ) -> PyResult<R> {
-    let (signals, long) = (Signals::new(), entries(rows)?.0.saturating_mul(planes) > SHORT);
-    let done = with_many_or_few(rows, long, |rows| work(rows, &signals))?;
+    let (signals, products) = (Signals::new(), entries(rows)?.0.saturating_mul(model.shape()[0]));
+    let work = |rows: &dyn Matrix| {
+        model.with_answer(rows, &signals, |rows, coef, intercept| work(rows, coef, intercept, &signals))
+    };
+    let done = with_many_or_few(rows, products > SHORT, work)?;
     signals.settle(done, rows.py(), false)
 }
 
@@ -99,14 +102,14 @@ impl PyModel {
         f(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What has been learnt, for rows of as many columns, and its planes.
-    fn suiting(&self, rows: &Bound<'_, PyAny>) -> PyResult<(online::Model, usize)> {
+    /// What has been learnt, for rows of as many columns.
+    fn suiting(&self, rows: &Bound<'_, PyAny>) -> PyResult<online::Model> {
         let ((_, columns), model) = (shape(rows)?, self.cloned()?);
-        let [planes, own] = model.shape();
+        let [_, own] = model.shape();
         if columns != own {
             return Err(PyValueError::new_err(format!("rows must have {own} columns, got {columns}")));
         }
-        Ok((model, planes))
+        Ok(model)
     }
 
     fn content(&self) -> Content {
@@ -305,12 +308,14 @@ impl PyModel {
     /// Activations (n, K) under what predicts.
     #[pyo3(signature = (rows, *, threads))]
     fn scores<'py>(&self, rows: &Bound<'py, PyAny>, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (n, (model, planes)) = (shape(rows)?.0, self.suiting(rows)?);
-        let array = new_array(rows.py(), [n, planes])?;
+        let model = self.suiting(rows)?;
+        let array = new_array(rows.py(), [shape(rows)?.0, model.shape()[0]])?;
         {
             let mut numbers = array.readwrite();
             let out = numbers.as_slice_mut()?;
-            over_rows(rows, planes, |rows, signals| model.scores(rows, threads, signals, out))?;
+            over_answer(rows, &model, |rows, coef, intercept, signals| {
+                online::scores(rows, coef, intercept, threads, signals, out)
+            })?;
         }
         Ok(array)
     }
@@ -322,10 +327,11 @@ impl PyModel {
         rows: &Bound<'py, PyAny>,
         threads: usize,
     ) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
-        let (model, planes) = self.suiting(rows)?;
+        let model = self.suiting(rows)?;
         let mut out = filled(0, shape(rows)?.0)?;
-        let finite =
-            over_rows(rows, planes, |rows, signals| model.first_largest(rows, threads, signals, &mut out))?;
+        let finite = over_answer(rows, &model, |rows, coef, intercept, signals| {
+            online::first_largest(rows, coef, intercept, threads, signals, &mut out)
+        })?;
         if finite { Ok(Some(to_vector(rows.py(), &out)?)) } else { Ok(None) }
     }
 
