@@ -3,11 +3,40 @@
 
 use std::array::from_fn;
 
-use super::dot::LANES;
+use super::dot::{FEW, LANES};
 use crate::arith::simd::{Leaf, Simd};
 use crate::arith::value::{Index, Value};
 use crate::error::Result;
 use crate::memory::filled;
+
+/// Room for a sparse row with its values widened: the loops over them are compiled for one type.
+#[derive(Default)]
+pub struct WideRow {
+    values: Vec<f64>,
+    by_lane: ByLane,
+}
+
+impl WideRow {
+    /// For rows of so many entries, with so many vectors.
+    pub fn with_room(entries: usize, vectors: usize) -> Result<Self> {
+        let values = filled(0.0, if vectors > 1 { entries } else { entries.min(FEW) })?;
+        Ok(Self { values, by_lane: ByLane::with_room(entries, vectors)? })
+    }
+
+    /// The values of a row, of few entries or for many vectors, and the other room.
+    ///
+    /// # Panics
+    /// If there is no room for them.
+    pub fn widened<'a, T: Value>(&'a mut self, values: &'a [T]) -> (&'a [f64], &'a mut ByLane) {
+        (widened(values, &mut self.values), &mut self.by_lane)
+    }
+}
+
+/// No part of the loops around it, which are compiled for each type of columns, too.
+#[inline(never)]
+fn widened<'a, T: Value>(values: &'a [T], room: &'a mut [f64]) -> &'a [f64] {
+    T::widened(values, room)
+}
 
 /// The entries of a row by lane; those of each in their order.
 #[derive(Default)]
@@ -30,13 +59,13 @@ impl ByLane {
     ///
     /// # Panics
     /// If there is no room for it.
-    pub fn take<T: Value, I: Index>(&mut self, columns: &[I], values: &[T], stride: usize) {
+    pub fn take<I: Index>(&mut self, columns: &[I], values: &[f64], stride: usize) {
         self.last = columns.iter().map(|j| j.at() * stride).max().unwrap_or(0);
         self.ends = [0; LANES + 1];
         if columns.len() <= IN_A_ROW {
             self.ends[1..].fill(columns.len());
             for (entry, i) in self.entries.iter_mut().zip(in_a_row(columns)).take(columns.len()) {
-                *entry = (columns[i].at() * stride, values[i].widen());
+                *entry = (columns[i].at() * stride, values[i]);
             }
             return;
         }
@@ -49,7 +78,7 @@ impl ByLane {
         let mut places = self.ends;
         for (j, x) in columns.iter().zip(values) {
             let place = &mut places[j.at() % LANES];
-            self.entries[*place] = (j.at() * stride, x.widen());
+            self.entries[*place] = (j.at() * stride, *x);
             *place += 1;
         }
     }

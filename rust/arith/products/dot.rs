@@ -157,14 +157,10 @@ pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[f64]) -
 /// changes no other. In memory, a lane that has just been written is waited for.
 #[inline(always)]
 #[must_use]
-pub fn dot_few_entries<T: Value, I: Index>(
-    columns: &[I],
-    values: &[T],
-    weight: impl Fn(usize) -> f64,
-) -> f64 {
+pub fn dot_few_entries<I: Index>(columns: &[I], values: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
     let mut lanes = [0.0; LANES];
     for (j, x) in columns.iter().zip(values) {
-        let product = (weight(j.at()) * x.widen()).to_bits();
+        let product = (weight(j.at()) * *x).to_bits();
         for (lane, own) in lanes.iter_mut().zip(OWN[j.at() % LANES]) {
             *lane += f64::from_bits(product & own);
         }
@@ -230,9 +226,9 @@ pub(super) const SOON: usize = 16;
 /// updates adjacent sums. `soon` is told which weights will be read after some more entries.
 #[inline(always)]
 #[must_use]
-pub fn dots_entries<T: Value, I: Index, const C: usize>(
+pub fn dots_entries<I: Index, const C: usize>(
     columns: &[I],
-    values: &[T],
+    values: &[f64],
     w: &[f64],
     (stride, offset): (usize, usize),
     soon: impl Fn(&[f64]),
@@ -243,10 +239,9 @@ pub fn dots_entries<T: Value, I: Index, const C: usize>(
         if let Some(next) = columns.get(e + SOON) {
             soon(at(next));
         }
-        let x = x.widen();
         for (lane, w) in lanes[j.at() % LANES].iter_mut().zip(at(j).as_chunks::<4>().0) {
             for k in 0..4 {
-                lane[k] += w[k] * x;
+                lane[k] += w[k] * *x;
             }
         }
     }

@@ -2,7 +2,7 @@
 //! are.
 
 use super::{Chosen, Entries, Renamed};
-use crate::arith::by_lane::ByLane;
+use crate::arith::by_lane::WideRow;
 use crate::arith::dot::{LANES, fold};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::Result;
@@ -62,8 +62,8 @@ impl Listed {
     /// Dot products by rule 3 of a row with all of these, in `room`.
     pub fn dots(&self, rows: &dyn Matrix, row: usize, room: &mut Renamed, out: &mut [f64]) -> Result<()> {
         rows.rename(row, &self.chosen, room)?;
-        let by_lane = &mut ByLane::with_room(room.places.len(), out.len())?;
-        dispatch(ListedDots { listed: self, row: room, by_lane, out });
+        let wide = &mut WideRow::with_room(room.places.len(), out.len())?;
+        dispatch(ListedDots { listed: self, row: room, wide, out });
         Ok(())
     }
 
@@ -81,7 +81,7 @@ impl Listed {
             }
         }
         let mut dot = [0.0];
-        dispatch(ListedDots { listed: self, row: room, by_lane: &mut ByLane::default(), out: &mut dot });
+        dispatch(ListedDots { listed: self, row: room, wide: &mut WideRow::default(), out: &mut dot });
         Ok(dot[0])
     }
 }
@@ -169,7 +169,7 @@ impl Leaf for Folded<'_> {
 struct ListedDots<'a> {
     listed: &'a Listed,
     row: &'a Renamed,
-    by_lane: &'a mut ByLane,
+    wide: &'a mut WideRow,
     out: &'a mut [f64],
 }
 
@@ -178,8 +178,8 @@ impl Leaf for ListedDots<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) {
-        let Self { listed, row, by_lane, out } = self;
-        products((&row.places[..], &row.values[..]), &listed.weights, listed.stride, by_lane, out);
+        let Self { listed, row, wide, out } = self;
+        products((&row.places[..], &row.values[..]), &listed.weights, listed.stride, wide, out);
         for out in out {
             *out += row.others;
         }

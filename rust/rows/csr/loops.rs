@@ -1,8 +1,8 @@
 //! The loops of a training pass over CSR rows: weights in f64, and exact ones.
 
-use crate::arith::by_lane::{ByLane, ManyProducts, are_many};
+use crate::arith::by_lane::{ManyProducts, WideRow, are_many};
 use crate::arith::decay::scale;
-use crate::arith::dot::{dot_entries, dot_entries_by, dot_few_entries, dots_entries};
+use crate::arith::dot::{FEW as FEW_ENTRIES, dot_entries, dot_entries_by, dot_few_entries, dots_entries};
 use crate::arith::exact;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
@@ -18,7 +18,7 @@ pub(in crate::rows) struct FloatColumns<'a, T, I> {
     pub weights: &'a mut [f64],
     pub stride: usize,
     pub undo: Option<&'a mut Undo>,
-    pub by_lane: &'a mut ByLane,
+    pub wide: &'a mut WideRow,
 }
 
 /// `w·x` of a row for planes that stand by column: of many with its entries by lane, else up to 20 at a time.
@@ -29,16 +29,38 @@ pub(in crate::rows) fn products<T: Value, I: Index>(
     (columns, values): (&[I], &[T]),
     w: &[f64],
     stride: usize,
-    by_lane: &mut ByLane,
+    wide: &mut WideRow,
     sums: &mut [f64],
 ) {
     if let ([sum], 1) = (&mut *sums, stride) {
         *sum = dot_entries(columns, values, w);
-    } else if are_many(sums.len(), columns.len()) {
+        return;
+    }
+    let (values, by_lane) = wide.widened(values);
+    if are_many(sums.len(), columns.len()) {
         by_lane.take(columns, values, stride);
         dispatch(ManyProducts { row: by_lane, w, sums });
     } else {
         dispatch(Products { row: (columns, values), w, stride, sums });
+    }
+}
+
+/// The same for planes that stand one after another, `d` columns each.
+#[inline(never)]
+pub(in crate::rows) fn plane_by_plane<I: Index>(
+    columns: &[I],
+    values: &[f64],
+    w: &[f64],
+    d: usize,
+    sums: &mut [f64],
+) {
+    for (k, sum) in sums.iter_mut().enumerate() {
+        let w = &w[k * d..][..d];
+        *sum = if columns.len() <= FEW_ENTRIES {
+            dot_few_entries(columns, values, |j| w[j])
+        } else {
+            dot_entries(columns, values, w)
+        };
     }
 }
 
@@ -48,19 +70,19 @@ const SHORT: usize = 8;
 
 /// Several planes. What sparse rows gain by an instruction set are these and exact products, so the loops
 /// around them have no copies.
-struct Products<'a, T, I> {
-    row: (&'a [I], &'a [T]),
+struct Products<'a, I> {
+    row: (&'a [I], &'a [f64]),
     w: &'a [f64],
     stride: usize,
     sums: &'a mut [f64],
 }
 
-impl<T: Value, I: Index> Products<'_, T, I> {
+impl<I: Index> Products<'_, I> {
     /// `4*C` planes from `offset` on; returns how many.
     #[inline(always)]
     fn group<const C: usize>(&mut self, offset: usize) -> usize {
         let (columns, values) = self.row;
-        let found = dots_entries::<T, I, C>(columns, values, self.w, (self.stride, offset), prefetch);
+        let found = dots_entries::<I, C>(columns, values, self.w, (self.stride, offset), prefetch);
         for (sum, found) in self.sums[offset..].iter_mut().zip(found.as_flattened()) {
             *sum = *found;
         }
@@ -78,7 +100,7 @@ impl<T: Value, I: Index> Products<'_, T, I> {
     }
 }
 
-impl<T: Value, I: Index> Leaf for Products<'_, T, I> {
+impl<I: Index> Leaf for Products<'_, I> {
     type Output = ();
 
     #[inline(always)]
@@ -119,7 +141,7 @@ impl<T: Value, I: Index> LoopBody for FloatColumns<'_, T, I> {
         if let ([sum], 1) = (&mut *sums, self.stride) {
             *sum = dot_entries(columns, values, self.weights);
         } else {
-            products((columns, values), self.weights, self.stride, self.by_lane, sums);
+            products((columns, values), self.weights, self.stride, self.wide, sums);
         }
     }
 

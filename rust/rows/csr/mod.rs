@@ -6,8 +6,8 @@ pub mod loops;
 use std::ops::Range;
 
 use crate::arith::axpy::axpy_entries;
-use crate::arith::by_lane::ByLane;
-use crate::arith::dot::{FEW, dot_entries, dot_entries_by, dot_few_entries};
+use crate::arith::by_lane::WideRow;
+use crate::arith::dot::{FEW, dot_entries, dot_entries_by};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
 use crate::arith::integers::integers_within;
@@ -18,7 +18,7 @@ use crate::memory::refill;
 use crate::monitor::{Monitor, all, mapped};
 use crate::rows::ballot::SPARSEST;
 use crate::rows::csr::facts::Facts;
-use crate::rows::csr::loops::{Counts, FloatColumns, exact_product, products};
+use crate::rows::csr::loops::{Counts, FloatColumns, exact_product, plane_by_plane, products};
 use crate::rows::pass::learn::Learn;
 use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
 use crate::rows::survey::{Survey, survey};
@@ -63,9 +63,9 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
         Csr::again(self.indptr, self.indices, room, self.columns, self.facts)
     }
 
-    /// Room for any row by lane, if so many planes may need it.
-    fn by_lane(&self, planes: usize) -> Result<ByLane> {
-        ByLane::with_room(self.facts.longest, planes)
+    /// Room for any row under so many planes, or some of them.
+    fn wide(&self, planes: usize) -> Result<WideRow> {
+        WideRow::with_room(self.facts.longest, planes)
     }
 
     /// Activations of some rows, from what `fill` makes of each.
@@ -84,16 +84,23 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
         }
     }
 
-    /// `w·x` of a row for planes one after another.
-    fn plane_by_plane(&self, (columns, values): (&[I], &[T]), w: &[f64], sums: &mut [f64]) {
-        for (k, sum) in sums.iter_mut().enumerate() {
-            let w = &w[k * self.columns..][..self.columns];
-            *sum = if columns.len() <= FEW {
-                dot_few_entries(columns, values, |j| w[j])
+    /// Activations of some rows for planes one after another.
+    fn plane_by_plane(
+        &self,
+        range: Range<usize>,
+        w: &[f64],
+        intercept: &[f64],
+        out: &mut [f64],
+    ) -> Result<()> {
+        let mut wide = self.wide(intercept.len())?;
+        self.activations(range, intercept, out, |(columns, values), sums| {
+            if let ([sum], true) = (&mut *sums, columns.len() > FEW) {
+                *sum = dot_entries(columns, values, &w[..self.columns]);
             } else {
-                dot_entries(columns, values, w)
-            };
-        }
+                plane_by_plane(columns, wide.widened(values).0, w, self.columns, sums);
+            }
+        });
+        Ok(())
     }
 
     /// The same for one plane, exact.
@@ -169,8 +176,8 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
             }
             Weights::Float(table) if table.layout() == Layout::ByColumn => {
                 let (stride, weights) = (heads.len(), table.own(&())?);
-                let (undo, by_lane) = (planes.undo.as_mut(), &mut self.by_lane(heads.len())?);
-                let body = FloatColumns { rows: self, stride, weights, undo, by_lane };
+                let (undo, wide) = (planes.undo.as_mut(), &mut self.wide(heads.len())?);
+                let body = FloatColumns { rows: self, stride, weights, undo, wide };
                 let learn = Learn { body, visit: *visit, at, end, heads, noise, activations, log };
                 learn.under(&mut planes.pending)
             }
@@ -241,14 +248,12 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     ) -> Result<()> {
         match weights {
             Arranged::ByColumn { w, stride } => {
-                let mut by_lane = self.by_lane(intercept.len())?;
+                let mut wide = self.wide(*stride)?;
                 self.activations(range, intercept, out, |row, sums| {
-                    products(row, w, *stride, &mut by_lane, sums);
+                    products(row, w, *stride, &mut wide, sums);
                 });
             }
-            Arranged::ByPlane(w) => {
-                self.activations(range, intercept, out, |row, sums| self.plane_by_plane(row, w, sums));
-            }
+            Arranged::ByPlane(w) => self.plane_by_plane(range, w, intercept, out)?,
             Arranged::Counts(w) if self.facts.ones => {
                 self.of_ones(&mut vec![]).exact_activations(range, w, intercept[0], out);
             }
@@ -259,8 +264,7 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     }
 
     fn scores_of_one(&self, range: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
-        self.activations(range, &[b], out, |row, sums| self.plane_by_plane(row, w, sums));
-        Ok(())
+        self.plane_by_plane(range, w, &[b], out)
     }
 
     fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()> {
