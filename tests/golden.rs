@@ -193,8 +193,8 @@ fn means(w: &[f64], u: &[f64], seen: &[u64], columns: usize) -> Vec<f64> {
 fn is_pocket(case: &Case, pocket: &dyn Learner, layout: &str) {
     for (name, values) in pocket.memory().expect("memory") {
         let name = match name {
-            "coef_pocket" => "pocket_coef",
-            "intercept_pocket" => "pocket_intercept",
+            "coef" => "pocket_coef",
+            "intercept" => "pocket_intercept",
             name => name,
         };
         match values {

@@ -1,14 +1,18 @@
 //! Models: passes over sparse rows of few columns, as runs over dense ones; what others hold; what fails.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use perceptron_rs::error::Error;
+use perceptron_rs::error::{Error, Result};
 use perceptron_rs::monitor::{Flow, Monitor};
 use perceptron_rs::online::pocket::Check;
-use perceptron_rs::online::{Given, Kind, Model, Penalty, Settings, Training};
+use perceptron_rs::online::{
+    Form, Given, Kind, LEARNERS, Learner, Model, Numbers, Part, Penalty, Problem, Rule, Settings, State,
+    Training,
+};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense, Matrix, Spread};
+use perceptron_rs::rows::{Csr, Dense, Head, Matrix, Mistake, Spread, Visit};
 
 const PLANES: usize = 3;
 /// Many times as many as a row has entries.
@@ -88,11 +92,17 @@ fn bits(model: &Model) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
     (coef, intercept.iter().map(|b| b.to_bits()).collect(), model.seen().to_vec())
 }
 
+/// A model of the perceptron, or of the averaged one.
+fn zero(averaged: bool) -> Model {
+    Model::zero(LEARNERS[usize::from(averaged)].1, [PLANES, COLUMNS]).expect("memory")
+}
+
 /// What a run of some epochs makes of a model.
-fn trained(rows: &dyn Matrix, drawn: &Drawn, averaged: bool, kind: &Kind, epochs: u64) -> Model {
-    let mut model = Model::zero([PLANES, COLUMNS], averaged).expect("memory");
+fn trained(rows: &dyn Matrix, drawn: &Drawn, kind: &'static Kind, epochs: u64) -> Model {
+    let mut model = Model::zero(kind, [PLANES, COLUMNS]).expect("memory");
     let given = Given { rows, labels: (&drawn.labels).into(), sample_weight: None };
-    let mut training = Training::start(&model, given, settings(None), kind, &()).expect("a state");
+    let settings = Settings { check: Check::Epoch, ..settings(None) };
+    let mut training = Training::start(&model, given, settings, false, &()).expect("a state");
     for number in 0..epochs {
         training.epoch(given, number, &()).expect("an epoch");
         // A look at what has been learnt so far changes nothing.
@@ -109,13 +119,13 @@ fn passes_over_few_columns_are_a_run_over_all() {
     let drawn = drawn();
     for averaged in [false, true] {
         let settings = settings(None);
-        let mut model = Model::zero([PLANES, COLUMNS], averaged).expect("memory");
+        let mut model = zero(averaged);
         for row in 0..ROWS - 4 {
             learn(&mut model, &drawn, row..row + 1, &settings);
         }
         learn(&mut model, &drawn, ROWS - 4..ROWS, &settings);
         let rows = Dense::new(&drawn.dense, ROWS, COLUMNS).expect("rows");
-        let other = trained(&rows, &drawn, averaged, &Kind::OfModel, 1);
+        let other = trained(&rows, &drawn, model.kind(), 1);
         assert_eq!(bits(&model), bits(&other), "averaged: {averaged}");
     }
 }
@@ -126,16 +136,77 @@ fn a_run_over_own_columns_is_one_over_all() {
     let dense = Dense::new(&drawn.dense, ROWS, COLUMNS).expect("rows");
     let csr = Csr::new(&drawn.indptr, &drawn.indices, &drawn.values, COLUMNS).expect("rows");
     assert!(csr.own_columns(PLANES, &[], &()).expect("memory").is_some());
-    let pocket = Kind::Pocket { check: Check::Epoch, average: false };
-    for (averaged, kind) in
-        [(false, Kind::OfModel), (true, Kind::OfModel), (false, Kind::Voted), (false, pocket)]
-    {
-        let [all, own] =
-            [&dense as &dyn Matrix, &csr].map(|rows| trained(rows, &drawn, averaged, &kind, EPOCHS));
+    for (_, kind) in LEARNERS {
+        let [all, own] = [&dense as &dyn Matrix, &csr].map(|rows| trained(rows, &drawn, kind, EPOCHS));
         assert_eq!(bits(&all), bits(&own));
         let memory = |model: &Model| model.memory().parts.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         assert_eq!(memory(&all), memory(&own));
     }
+}
+
+/// A learner that no list has: it counts the mistakes of each plane, and predicts the opposite.
+struct Contrary(Vec<i64>);
+
+struct ContraryRule<'a>(usize, &'a mut [i64]);
+
+impl Rule for ContraryRule<'_> {
+    fn absorb(&mut self, _: &Visit, log: &[Mistake], _: &dyn Monitor) -> Result<()> {
+        for mistake in log {
+            self.1[mistake.plane as usize - self.0] += 1;
+        }
+        Ok(())
+    }
+
+    fn is_finite(&self) -> bool {
+        true
+    }
+}
+
+impl Learner for Contrary {
+    fn check(&self, _: &State) -> Result<()> {
+        Ok(())
+    }
+
+    fn split<'a>(&'a mut self, ranges: &[Range<usize>], _: &'a Problem) -> Result<Vec<Box<dyn Rule + 'a>>> {
+        let (mut rest, mut rules) = (&mut self.0[..], Vec::<Box<dyn Rule>>::new());
+        for range in ranges {
+            let (made, others) = rest.split_at_mut(range.len());
+            rules.push(Box::new(ContraryRule(range.start, made)));
+            rest = others;
+        }
+        Ok(rules)
+    }
+
+    fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>> {
+        Ok(vec![("made", Numbers::Integers(vec![Cow::Borrowed(&self.0)]))])
+    }
+
+    fn answer_is_finite(&self, _: &Head, _: f64, _: &dyn Fn() -> Result<Vec<f64>>) -> Result<bool> {
+        Ok(true)
+    }
+}
+
+static CONTRARY: Kind = Kind {
+    answer: Some(|model, coef, _, monitor| {
+        Ok((coef.zipped(&coef, |_, w, _| -w, monitor)?, model.intercept().iter().map(|b| -b).collect()))
+    }),
+    memory: &[("made", Form::Integers)],
+    ..Kind::new(|taken, _, _| Ok(Box::new(Contrary(vec![0; taken.state.intercept.len()]))))
+};
+
+#[test]
+fn a_learner_is_its_kind() {
+    let drawn = drawn();
+    let rows = Csr::new(&drawn.indptr, &drawn.indices, &drawn.values, COLUMNS).expect("rows");
+    let [plain, contrary] = [LEARNERS[0].1, &CONTRARY].map(|kind| trained(&rows, &drawn, kind, EPOCHS));
+    let numbers = |model: &Model, sign: f64| {
+        let (table, intercept) = model.answer(&()).expect("memory");
+        let coef = table.by_plane(&()).expect("memory");
+        coef.iter().chain(intercept.iter()).map(|w| sign * w).collect::<Vec<f64>>()
+    };
+    assert_eq!(numbers(&contrary, -1.0), numbers(&plain, 1.0));
+    let Some(Part::Integers(made)) = contrary.memory().part("made") else { panic!("it remembers") };
+    assert!(made.len() == PLANES && made.iter().all(|&made| made > 0));
 }
 
 #[test]
@@ -143,7 +214,7 @@ fn what_others_hold_does_not_change() {
     let drawn = drawn();
     for penalty in [None, Some(Penalty { l1: 0.0, l2: 0.25 }), Some(Penalty { l1: 0.125, l2: 0.0 })] {
         let settings = settings(penalty);
-        let mut model = Model::zero([PLANES, COLUMNS], false).expect("memory");
+        let mut model = zero(false);
         learn(&mut model, &drawn, 0..2, &settings);
         for row in 2..ROWS {
             let (held, before) = (model.clone(), bits(&model));
@@ -159,7 +230,7 @@ fn what_others_hold_does_not_change() {
 
 /// Two models, one that has learnt from sparse rows, the other from dense ones, or of weights by plane.
 fn begun(drawn: &Drawn, averaged: bool) -> Vec<Model> {
-    let mut models = [(); 3].map(|()| Model::zero([PLANES, COLUMNS], averaged).expect("memory"));
+    let mut models = [(); 3].map(|()| zero(averaged));
     for (model, sparse) in models.iter_mut().zip([true, false]) {
         with_rows(drawn, 0..5, sparse, |rows, labels| learn_apart(model, rows, labels, &settings(None)));
     }

@@ -51,7 +51,7 @@ fn fit(
 fn errors(case: &Case, report: &Report) -> f64 {
     let rows = Dense::new(&case.x, case.n, case.d).expect("shape");
     let mut out = vec![0.0; case.n];
-    let (coef, intercept) = (report.floats("coef_pocket"), report.floats("intercept_pocket"));
+    let (coef, intercept) = (report.floats("coef"), report.floats("intercept"));
     online::scores(&rows, (&coef).into(), &intercept, 1, &(), &mut out).expect("shapes");
     let wrong = |(a, &label): (&f64, &u32)| if label == 1 { a <= &0.0 } else { a >= &0.0 };
     out.iter().zip(&case.labels).filter(|pair| wrong(*pair)).count() as f64

@@ -1,6 +1,7 @@
 """A learner is a class of the reference, a schema, parameters and an estimator: nothing else has its name."""
 
 import ast
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -146,3 +147,12 @@ def test_few_files_of_the_package_name_a_learner():
     own = {"linear/pocket.py", "reference/linear/pocket.py", "reference/lessons/pocket.py"}
     listed = {"__init__.pyi", "registry.py", "linear/parameters.py", "linear/predictor.py"}
     assert found == set(map(Path, own | listed | {"reference/linear/run.py", "settings.py"}))
+
+
+def test_few_files_of_the_core_name_a_learner():
+    """Its own, and one list; settings know what the pocket alone has."""
+    rust = Path(__file__).parents[1] / "rust"
+    paths = {path: re.sub("//.*", "", path.read_text("utf-8")) for path in rust.rglob("*.rs")}
+    found = {path.relative_to(rust) for path, code in paths.items() if re.search("pocket", code, re.I)}
+    listed = {"online/mod.rs", "online/run/problem.rs", "python/border/choices.rs"}
+    assert found == set(map(Path, {"online/pocket.rs"} | listed))

@@ -13,7 +13,8 @@
 use std::iter::once;
 use std::ops::Range;
 
-use super::rule::{Learner, Numbers, Rule};
+use super::model::Model;
+use super::rule::{Kind, Learner, Numbers, Rule};
 use super::run::State;
 use crate::arith::average::{average as mean, averages_are_finite, timed};
 use crate::arith::finite::{LARGE, all_finite};
@@ -22,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected, filled};
 use crate::monitor::{Monitor, copied, each, pieces};
 use crate::online::run::problem::Problem;
-use crate::rows::{Head, Layout, Mistake, Rows, Table, Undo, Visit};
+use crate::rows::{Chosen, Head, Layout, Mistake, Rows, Table, Undo, Visit};
 
 /// The sums u of all planes: by plane, for the log is absorbed plane by plane, unless they stay as they stand.
 pub struct Averaged {
@@ -35,6 +36,30 @@ pub struct Averaged {
     undo: Option<Undo>,
     /// Whether they stay as they stand.
     stay: bool,
+}
+
+pub static KIND: Kind = Kind {
+    answer: Some(answer),
+    has_sums: true,
+    has_parts: true,
+    ..Kind::new(|taken, _, _| {
+        let sums = taken.sums.take();
+        Ok(boxed(sums.ok_or_else(|| Error::Invalid("the model must have sums u".into()))?)?)
+    })
+};
+
+/// The means of a model.
+fn answer(
+    model: &Model,
+    coef: Table,
+    chosen: Option<&Chosen>,
+    monitor: &dyn Monitor,
+) -> Result<(Table, Vec<f64>)> {
+    let Some((u, intercept_u)) = model.sums() else { return Ok((coef, copied(model.intercept(), &())?)) };
+    let u = u.taken(chosen, u.layout(), monitor)?;
+    let mut intercept = filled(0.0, model.seen().len())?;
+    average([model.intercept(), intercept_u], model.seen(), 1, monitor, &mut intercept)?;
+    Ok((coef.zipped(&u, |k, w, u| mean(w, u, model.seen()[k]), monitor)?, intercept))
 }
 
 struct AveragedRule<'a> {

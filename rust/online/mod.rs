@@ -14,12 +14,20 @@ pub mod voted;
 mod votes;
 
 pub use model::{Hyperplanes, Learnt, Memory, Model, Part, Passed, PendingPenalty, Strengths, Taken};
-pub use rule::{Learner, Numbers, Rule};
+pub use rule::{Form, Kind, Learner, Numbers, Rule};
 pub use run::feed::feed;
 pub use run::problem::{Penalty, Prechecked, Problem, Settings};
 pub use run::{Epoch, EpochPart, Run, State};
 pub(crate) use scores::of_each_row;
 pub use scores::{first_largest, scores};
 pub use threads::{of_planes, worthwhile};
-pub use training::{Given, Kind, Training};
+pub use training::{Given, Training};
 pub use votes::{VoteVectors, votes};
+
+/// The learners of planes.
+pub static LEARNERS: [(&str, &Kind); 4] = [
+    ("perceptron", &perceptron::KIND),
+    ("averaged", &averaged::KIND),
+    ("pocket", &pocket::KIND),
+    ("voted", &voted::KIND),
+];

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::rule::{Learner, Numbers, Rule};
+use super::rule::{Kind, Learner, Numbers, Rule};
 use super::run::State;
 use crate::arith::dot::dot;
 use crate::arith::environment::standard;
@@ -21,6 +21,8 @@ use crate::online::run::problem::Problem;
 use crate::rows::{Head, Mistake, Visit};
 
 pub struct Perceptron;
+
+pub static KIND: Kind = Kind { has_parts: true, ..Kind::new(|_, _, _| Ok(Box::new(Perceptron))) };
 
 impl Rule for Perceptron {
     fn absorb(&mut self, _visit: &Visit, _log: &[Mistake], _monitor: &dyn Monitor) -> Result<()> {

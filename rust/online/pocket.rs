@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use super::averaged::average;
 use super::errors::count;
-use super::rule::{Learner, Numbers, Rule};
+use super::rule::{Form, Kind, Learner, Numbers, Rule};
 use super::run::State;
 use super::threads::share_out;
 use crate::arith::average::timed;
@@ -26,7 +26,7 @@ use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected};
 use crate::monitor::{Monitor, filled, mapped};
-use crate::online::run::problem::Problem;
+use crate::online::run::problem::{Problem, Settings};
 use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// When errors are counted. The vector of an epoch without a mistake is always counted.
@@ -52,6 +52,24 @@ pub struct Swap {
     /// Whether it was an average.
     pub average: bool,
 }
+
+pub static KIND: Kind = Kind {
+    is_whole: true,
+    memory: &[
+        ("pocket_errors", Form::Floats),
+        ("pocket_run", Form::Integers),
+        ("swap_plane", Form::Integers),
+        ("swap_epoch", Form::Integers),
+        ("swap_t", Form::Integers),
+        ("swap_errors", Form::Floats),
+        ("swap_average", Form::Integers),
+        ("last_coef", Form::Weights),
+        ("last_intercept", Form::Floats),
+    ],
+    ..Kind::new(|taken, &Settings { check, average, fit_intercept, .. }, monitor| {
+        Ok(boxed(Pocket::new(check, average, fit_intercept, &taken.state, monitor)?)?)
+    })
+};
 
 /// The pocket of each plane.
 pub struct Pocket {
@@ -335,8 +353,8 @@ impl Learner for Pocket {
         let planes = || self.planes.iter();
         let runs = planes().map(|plane| plane.run.examples as i64);
         let memory = [
-            ("coef_pocket", Numbers::floats(planes().map(|plane| &plane.pocket.0[..]))?),
-            ("intercept_pocket", Numbers::new_floats(collected(planes().map(|plane| plane.pocket.1))?)?),
+            ("coef", Numbers::floats(planes().map(|plane| &plane.pocket.0[..]))?),
+            ("intercept", Numbers::new_floats(collected(planes().map(|plane| plane.pocket.1))?)?),
             ("pocket_errors", Numbers::new_floats(collected(planes().map(|plane| plane.errors))?)?),
             ("pocket_run", Numbers::new_integers(collected(runs)?)?),
             ("swap_plane", Numbers::new_integers(self.of_swaps(|k, _| k as i64)?)?),

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::iter::once;
 use std::ops::Range;
 
+use super::model::Model;
 use super::run::State;
 use crate::error::Result;
 use crate::memory::collected;
 use crate::monitor::Monitor;
-use crate::online::run::problem::Problem;
-use crate::rows::{Head, Mistake, Table, Visit};
+use crate::online::model::Taken;
+use crate::online::run::problem::{Problem, Settings};
+use crate::rows::{Chosen, Head, Mistake, Table, Visit};
 
 /// The memory of a learner for a range of planes, during an epoch or at the end. What takes long asks the
 /// monitor now and then, and returns [`crate::error::Error::Interrupted`] if it is to end.
@@ -57,6 +59,43 @@ impl<'a> Numbers<'a> {
     }
 }
 
+/// What there is to know of a learner by its name: [`super::LEARNERS`] has all of them.
+pub struct Kind {
+    pub begin: Begin,
+    /// What predicts, made of what is learnt; `None`: the weights do.
+    pub answer: Option<Answer>,
+    /// Whether a model has sums u beside its weights.
+    pub has_sums: bool,
+    /// Whether whole weight vectors matter, each of a plane that trains alone; else the columns of the rows do.
+    pub is_whole: bool,
+    /// Whether a run can go on with other examples.
+    pub has_parts: bool,
+    /// What a state has of its memory.
+    pub memory: &'static [(&'static str, Form)],
+}
+
+/// Makes the learner of what a run begins with.
+pub type Begin = fn(&mut Taken, &Settings, &dyn Monitor) -> Result<Box<dyn Learner>>;
+
+/// Makes weights and intercepts of a model and of its weights: of all columns, or of some.
+pub type Answer = fn(&Model, Table, Option<&Chosen>, &dyn Monitor) -> Result<(Table, Vec<f64>)>;
+
+impl Kind {
+    /// A learner whose weights are all that it begins with and predicts with.
+    #[must_use]
+    pub const fn new(begin: Begin) -> Self {
+        Self { begin, answer: None, has_sums: false, is_whole: false, has_parts: false, memory: &[] }
+    }
+}
+
+/// How the numbers of a part of the memory stand.
+#[derive(Clone, Copy)]
+pub enum Form {
+    Weights,
+    Floats,
+    Integers,
+}
+
 /// A learner as a whole. It hands each range of planes its part of the memory.
 pub trait Learner: Send + Sync {
     /// Refuses a memory that does not fit the state.
@@ -86,7 +125,8 @@ pub trait Learner: Send + Sync {
     }
 
     /// What it remembers besides the state, by name; empty for a learner that needs nothing. What
-    /// is called `coef…` has a row of columns for each plane.
+    /// is called `coef…` has a row of columns for each plane. What is called `coef` and `intercept` predicts in the
+    /// place of the last weights, which a model keeps as `last_coef` and `last_intercept`.
     fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>>;
 
     /// A copy of the sums u and their intercepts, of an averaged perceptron.

@@ -6,16 +6,13 @@ use std::sync::Arc;
 
 use crate::arith::environment::standard;
 use crate::error::Result;
-use crate::memory::{Grow, boxed};
+use crate::memory::Grow;
 use crate::monitor::{Monitor, joined};
-use crate::online::model::{Learnt, Model, Part, Passed, Strengths, Taken};
-use crate::online::perceptron::Perceptron;
-use crate::online::pocket::{Check, Pocket};
+use crate::online::model::{Learnt, Model, Part, Passed, Strengths};
 use crate::online::rule::{Learner, Numbers};
 use crate::online::run::problem::{Prechecked, Problem, Settings};
 use crate::online::run::{Epoch, EpochPart, Run, State};
 use crate::online::threads::of_planes;
-use crate::online::voted::Voted;
 use crate::rows::{Labels, Layout, Matrix, OwnColumns, Table, over};
 
 /// Examples with their classes and weights.
@@ -24,19 +21,6 @@ pub struct Given<'a> {
     pub rows: &'a dyn Matrix,
     pub labels: Labels<'a>,
     pub sample_weight: Option<&'a [f64]>,
-}
-
-/// Which learner.
-pub enum Kind {
-    /// The one whose numbers the model has: the plain perceptron, or the averaged one.
-    OfModel,
-    /// The same, over a part of the examples: others follow, of other columns.
-    OfParts,
-    Pocket {
-        check: Check,
-        average: bool,
-    },
-    Voted,
 }
 
 /// It is always used with the examples that it was started with, or went on with, and not at all after an error.
@@ -57,30 +41,30 @@ pub struct Training {
 }
 
 impl Training {
-    /// Begins with what the model has learnt, which stays as it is.
+    /// Begins with what the model has learnt, which stays as it is. `in_parts`: others follow these examples, of
+    /// other columns.
     pub fn start(
         model: &Model,
         given: Given,
         mut settings: Settings,
-        kind: &Kind,
+        in_parts: bool,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         let (rows, planes) = (given.rows, settings.planes());
         model.check_shape([planes, rows.columns()])?;
-        let is_pocket = matches!(kind, Kind::Pocket { .. });
+        let is_whole = model.kind().is_whole;
         // Of a pocket all weights count: a vector of zeros gets all examples wrong.
-        let weighted = if is_pocket { model.weighted_columns(monitor)? } else { Vec::new() };
-        let mut own = if is_pocket || model.is_local_in_epochs(&settings, rows.len()) {
+        let weighted = if is_whole { model.weighted_columns(monitor)? } else { Vec::new() };
+        let mut own = if is_whole || model.is_local_in_epochs(&settings, rows.len()) {
             rows.own_columns(planes, &weighted, monitor)?.map(Arc::new)
         } else {
             None
         };
-        // Each plane of a pocket trains alone.
-        let layout = if is_pocket { Layout::ByPlane } else { rows.layout() };
+        let layout = if is_whole { Layout::ByPlane } else { rows.layout() };
         let products = rows.entries(0..rows.len()).saturating_mul(planes);
         settings.threads = of_planes(settings.threads, products, planes, layout);
         let in_one_group = settings.threads == 1 && !settings.has_zero_class_weight();
-        let is_wide = matches!(kind, Kind::OfParts) && own.is_some() && in_one_group;
+        let is_wide = in_parts && own.is_some() && in_one_group;
         if is_wide {
             own = None;
         }
@@ -88,25 +72,16 @@ impl Training {
             over(rows, own.as_deref(), |rows| {
                 let problem = Self::problem(rows, given, &settings, is_wide)?;
                 let chosen = own.as_ref().map(|own| &own.chosen);
-                let Taken { state, sums } = model.take(&settings, chosen, layout, monitor)?;
-                let mut learner: Box<dyn Learner> = match (kind, sums) {
-                    (Kind::Pocket { check, average }, _) => {
-                        boxed(Pocket::new(*check, *average, settings.fit_intercept, &state, monitor)?)?
-                    }
-                    (Kind::Voted, _) => boxed(Voted::new(planes)?)?,
-                    (Kind::OfModel | Kind::OfParts, Some(mut sums)) => {
-                        if is_wide {
-                            sums.stay(layout, monitor)?;
-                        }
-                        boxed(sums)?
-                    }
-                    (Kind::OfModel | Kind::OfParts, None) => Box::new(Perceptron),
-                };
-                let run = Run::start(&problem, state, &mut *learner, monitor)?;
+                let mut taken = model.take(&settings, chosen, layout, monitor)?;
+                if let (true, Some(sums)) = (is_wide, &mut taken.sums) {
+                    sums.stay(layout, monitor)?;
+                }
+                let mut learner = (model.kind().begin)(&mut taken, &settings, monitor)?;
+                let run = Run::start(&problem, taken.state, &mut *learner, monitor)?;
                 Ok((run, learner, problem.found()))
             })
         })?;
-        let alone = is_pocket && own.is_some();
+        let alone = is_whole && own.is_some();
         let entries = rows.entries(0..rows.len());
         Ok(Self { run, learner, settings, found, own, alone, layout, is_wide, entries })
     }

@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use super::rule::{Learner, Numbers, Rule};
+use super::rule::{Kind, Learner, Numbers, Rule};
 use super::run::State;
 use crate::arith::average::timed;
 use crate::arith::step::start;
@@ -26,6 +26,8 @@ use crate::rows::{Head, Mistake, Rows, Visit, row_entries};
 pub struct Voted {
     made: Vec<Made>,
 }
+
+pub static KIND: Kind = Kind::new(|_, settings, _| Ok(boxed(Voted::new(settings.planes())?)?));
 
 /// Row, t and c of each mistake, kept as they are given out.
 #[derive(Clone, Default)]

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::border::arrays::{copied, pairs};
-use super::border::choices::{parse_joint, parse_step, parse_tie};
+use super::border::choices::{parse_check, parse_joint, parse_step, parse_tie};
 use super::border::rows::with_rows;
 use crate::kernel::{Budget, Kernel, Policy};
 use crate::online::{Given, Penalty, Settings};
@@ -76,8 +76,8 @@ pub(super) struct Linear<'py> {
     #[pyo3(attribute("C"))]
     c: f64,
     settle: bool,
-    pub check: String,
-    pub average: bool,
+    check: String,
+    average: bool,
     track_mistakes: bool,
     track_activations: bool,
     pub keep_on_interrupt: bool,
@@ -103,6 +103,8 @@ impl Linear<'_> {
             seed: self.seed,
             partition: self.partition,
             settle: self.settle,
+            check: parse_check(&self.check)?,
+            average: self.average,
             track_mistakes: self.track_mistakes,
             track_activations: self.track_activations,
             threads: self.threads,

@@ -92,12 +92,10 @@ fn start(
     let keep_on_interrupt = settings.getattr("keep_on_interrupt")?.extract()?;
     let state = || model.get().state(data.py(), None);
     let work: Box<dyn EngineRun> = match &*learner {
-        "perceptron" | "averaged" | "pocket" | "voted" => {
-            Box::new(LinearRun::start(data, model.get(), settings)?)
-        }
         "chain" => Box::new(Sequenced::start(data, &state()?, settings)?),
         "network" => Box::new(Layers::start(data, &state()?, settings)?),
-        _ => Box::new(KernelRun::start(data, &state()?, settings)?),
+        "kernel" | "budget" => Box::new(KernelRun::start(data, &state()?, settings)?),
+        _ => Box::new(LinearRun::start(data, model.get(), settings)?),
     };
     Ok(PyRun { work, keep_on_interrupt, last_part: None })
 }

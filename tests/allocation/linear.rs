@@ -11,7 +11,7 @@ use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{
-    Learner, Model, Penalty, Problem, Run, Settings, State, VoteVectors, scores, votes,
+    LEARNERS, Learner, Model, Penalty, Problem, Run, Settings, State, VoteVectors, scores, votes,
 };
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::{Csr, Dense, Entries, Matrix, Rows, Spread, Table, Tie, Tolerance};
@@ -239,7 +239,7 @@ fn passes_in_place_leave_the_model_as_it_was() {
     let csr = all.csr(&all.floats);
     for (rows, averaged) in [(&dense as &dyn Matrix, false), (&dense, true), (&csr, false), (&csr, true)] {
         let labels = &labels[..rows.len()];
-        let mut model = Model::zero([3, D], averaged).expect("memory");
+        let mut model = Model::zero(LEARNERS[usize::from(averaged)].1, [3, D]).expect("memory");
         model.learn(rows, labels, None, &settings, &()).expect("a pass");
         let (before, mut other) = (learnt(&model), model.clone());
         assert!(model.learns_in_place(rows, &settings));

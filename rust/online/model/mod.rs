@@ -9,15 +9,14 @@ mod in_place;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::arith::average::average as mean;
 use crate::arith::decay::Decay;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, matrix};
 use crate::monitor::{Monitor, copied};
-use crate::online::averaged::{Averaged, average};
+use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
-use crate::online::rule::Learner;
+use crate::online::rule::{Kind, Learner};
 use crate::online::run::problem::{Problem, Settings};
 use crate::online::run::{Run, State};
 use crate::rows::{Arranged, Chosen, Labels, Layout, Matrix, OwnColumns, Table, over, settled};
@@ -76,9 +75,17 @@ pub struct Memory {
     pub parts: Vec<(&'static str, Part)>,
 }
 
+impl Memory {
+    #[must_use]
+    pub fn part(&self, name: &str) -> Option<&Part> {
+        self.parts.iter().find(|(own, _)| *own == name).map(|(_, part)| part)
+    }
+}
+
 /// A clone shares all numbers.
 #[derive(Clone)]
 pub struct Model {
+    kind: &'static Kind,
     coef: Table,
     intercept: Arc<Vec<f64>>,
     seen: Arc<Vec<u64>>,
@@ -106,7 +113,7 @@ pub struct Passed {
 pub struct Learnt {
     pub(in crate::online) state: State,
     pub(in crate::online) sums: Option<(Table, Vec<f64>)>,
-    /// What the learner remembers; of `coef…`, the numbers of the own columns.
+    /// What the learner remembers; of weights, the numbers of the own columns.
     pub(in crate::online) memory: Vec<(&'static str, Part)>,
     pub(in crate::online) own: Option<Arc<OwnColumns>>,
     /// The penalty of the run.
@@ -132,18 +139,29 @@ pub struct Taken {
 }
 
 impl Model {
-    /// `averaged`: with the sums u.
-    pub fn zero(shape: [usize; 2], averaged: bool) -> Result<Self> {
+    /// Of a learner that has seen nothing.
+    pub fn zero(kind: &'static Kind, shape: [usize; 2]) -> Result<Self> {
         let (coef, planes) = (Table::zero(shape), shape[0]);
-        let sums = if averaged { Some((coef.clone(), filled(0.0, planes)?)) } else { None };
-        Ok(Self::of(coef, filled(0.0, planes)?, filled(0, planes)?, sums))
+        let sums = if kind.has_sums { Some((coef.clone(), filled(0.0, planes)?)) } else { None };
+        Ok(Self::of(kind, coef, filled(0.0, planes)?, filled(0, planes)?, sums))
     }
 
     #[must_use]
-    pub fn of(coef: Table, intercept: Vec<f64>, seen: Vec<u64>, sums: Option<(Table, Vec<f64>)>) -> Self {
+    pub fn of(
+        kind: &'static Kind,
+        coef: Table,
+        intercept: Vec<f64>,
+        seen: Vec<u64>,
+        sums: Option<(Table, Vec<f64>)>,
+    ) -> Self {
         let sums = sums.map(|(u, intercept)| (u, Arc::new(intercept)));
         let (intercept, seen) = (Arc::new(intercept), Arc::new(seen));
-        Self { coef, intercept, seen, sums, due: None, memory: Arc::default(), answer: Arc::default() }
+        Self { kind, coef, intercept, seen, sums, due: None, memory: Arc::default(), answer: Arc::default() }
+    }
+
+    #[must_use]
+    pub fn kind(&self) -> &'static Kind {
+        self.kind
     }
 
     /// With what a learner remembers.
@@ -183,17 +201,17 @@ impl Model {
         Ok(columns)
     }
 
-    /// Puts in what a learner remembers of its run; what is in a pocket takes the place of the last weights.
+    /// Puts in what a learner remembers of its run; what predicts takes the place of the last weights.
     fn remember(&mut self, parts: Vec<(&'static str, Part)>, chosen: Option<&Chosen>) -> Result<()> {
         let (mut memory, mut coef, mut intercept) = (Memory::default(), None, None);
-        for part in parts {
-            match part {
-                ("coef_pocket", Part::Weights(own)) => {
-                    let mut pocket = Table::zero(self.shape());
-                    pocket.put(own, chosen)?;
-                    coef = Some(pocket);
-                }
-                ("intercept_pocket", Part::Floats(pocket)) => intercept = Some(pocket),
+        for (name, mut part) in parts {
+            if let Part::Weights(table) = &mut part {
+                let own = std::mem::replace(table, Table::zero(self.shape()));
+                table.put(own, chosen)?;
+            }
+            match (name, part) {
+                ("coef", Part::Weights(table)) => coef = Some(table),
+                ("intercept", Part::Floats(numbers)) => intercept = Some(numbers),
                 part => memory.parts.try_push(part)?,
             }
         }
@@ -527,19 +545,16 @@ impl Model {
 
     /// Whether what predicts is computed from what is learnt.
     fn is_computed(&self) -> bool {
-        self.sums.is_some() || self.due.is_some()
+        self.kind.answer.is_some() || self.due.is_some()
     }
 
     /// Weights and intercepts that predict: of all columns, or of some.
     fn answer_of(&self, chosen: Option<&Chosen>, monitor: &dyn Monitor) -> Result<(Table, Vec<f64>)> {
         let coef = self.settled(chosen, self.coef.layout(), monitor)?;
-        let Some((u, intercept_u)) = &self.sums else { return Ok((coef, copied(&self.intercept, &())?)) };
-        let u = u.taken(chosen, u.layout(), monitor)?;
-        let mut intercept = filled(0.0, self.seen.len())?;
-        standard(|| {
-            average([&self.intercept, intercept_u], &self.seen, 1, monitor, &mut intercept)?;
-            Ok((coef.zipped(&u, |k, w, u| mean(w, u, self.seen[k]), monitor)?, intercept))
-        })
+        match self.kind.answer {
+            Some(answer) => standard(|| answer(self, coef, chosen, monitor)),
+            None => Ok((coef, copied(&self.intercept, &())?)),
+        }
     }
 
     /// Weights and intercepts that predict.

@@ -7,6 +7,7 @@ use crate::arith::step::{Aggressive, weight};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
 use crate::monitor::{Monitor, pieces, same};
+use crate::online::pocket::Check;
 use crate::online::scores::of_each_row;
 use crate::rows::{
     Examples, Head, Labels, Mistake, Noise, PassiveAggressive, Rows, Spread, Tie, Tolerance, Visit,
@@ -36,6 +37,9 @@ pub struct Settings {
     pub partition: u64,
     /// Penalties are applied to all weights at the end of each epoch; else they stay pending.
     pub settle: bool,
+    /// Of a pocket: when errors are counted, and whether those of averages are, too.
+    pub check: Check,
+    pub average: bool,
     /// Mistakes of each example are counted.
     pub track_mistakes: bool,
     /// The activations at the visits of the last epoch are kept.
@@ -67,6 +71,8 @@ impl Settings {
             seed: None,
             partition: 0,
             settle: true,
+            check: Check::Run,
+            average: false,
             track_mistakes: false,
             track_activations: false,
             threads: 1,

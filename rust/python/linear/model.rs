@@ -10,9 +10,9 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use super::rule::{Note, PyPass, PyRule, vector_of, weights_of};
 use super::views::{c_ordered, clean, floats, frozen, table, view};
-use crate::error;
+use crate::error::{self, choice};
 use crate::memory::{Grow, collected, filled, gathered, tried};
-use crate::online::{self, Hyperplanes, Memory, Part, PendingPenalty, Strengths};
+use crate::online::{self, Form, Hyperplanes, Kind, LEARNERS, Memory, Part, PendingPenalty, Strengths};
 use crate::python::arrays_by_name::Named;
 use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_matrix, to_vector};
 use crate::python::border::call::call;
@@ -45,6 +45,7 @@ fn over_answer<R: Send>(
 }
 
 #[derive(Clone)]
+#[expect(clippy::large_enum_variant, reason = "nearly all models are of planes")]
 enum Content {
     Planes(online::Model),
     Arrays(Named),
@@ -70,19 +71,6 @@ struct Inner {
 const OF_ARRAYS: [&str; 5] = ["budget", "chain", "kernel", "network", "structured"];
 
 const NAMES: [&str; 5] = ["coef", "intercept", "seen", "coef_u", "intercept_u"];
-
-/// What a pocket remembers, and whether it is whole numbers.
-const POCKET: [(&str, bool); 9] = [
-    ("pocket_errors", false),
-    ("pocket_run", true),
-    ("swap_plane", true),
-    ("swap_epoch", true),
-    ("swap_t", true),
-    ("swap_errors", false),
-    ("swap_average", true),
-    ("last_coef", false),
-    ("last_intercept", false),
-];
 
 impl PyModel {
     pub fn of(model: online::Model) -> Self {
@@ -148,7 +136,8 @@ impl PyModel {
     /// Weights of zeros, which take no memory.
     #[new]
     fn new(learner: &str, planes: usize, columns: usize) -> PyResult<Self> {
-        Ok(Self::of(online::Model::zero([planes, columns], learner == "averaged")?))
+        let kind = choice("learner", learner, &LEARNERS)?;
+        Ok(Self::of(online::Model::zero(kind, [planes, columns])?))
     }
 
     /// Of the arrays of a state: of copies, but for those that a model has given out.
@@ -157,7 +146,7 @@ impl PyModel {
         if OF_ARRAYS.contains(&learner) {
             return Ok(Self::of_arrays(Named::of(state)?));
         }
-        let array = get("coef", state)?;
+        let (kind, array) = (choice("learner", learner, &LEARNERS)?, get("coef", state)?);
         let array = array.cast::<PyUntypedArray>()?;
         let [planes, columns] = *array.shape() else {
             return Err(PyValueError::new_err(format!(
@@ -167,25 +156,21 @@ impl PyModel {
         };
         let (shape, py) = ([planes, columns], state.py());
         let vector = |name| clean(py, name, numbers(name, state, planes, None)?);
-        let sums = match learner {
-            "averaged" => Some((table("coef_u", state, shape)?, vector("intercept_u")?)),
-            "perceptron" | "pocket" | "voted" => None,
-            _ => {
-                return Err(PyValueError::new_err(format!(
-                    "learner has no model of its own, got {learner:?}"
-                )));
-            }
-        };
+        let sums =
+            if kind.has_sums { Some((table("coef_u", state, shape)?, vector("intercept_u")?)) } else { None };
         let (intercept, seen) = (vector("intercept")?, counters(state, planes)?);
-        let mut model = online::Model::of(table("coef", state, shape)?, intercept, seen, sums);
+        let mut model = online::Model::of(kind, table("coef", state, shape)?, intercept, seen, sums);
         if state.contains("ages")? || state.contains("strengths")? {
             let [eta, l1, l2] = <[f64; 3]>::try_from(vector_of::<f64>(&get("strengths", state)?)?)
                 .map_err(|_| PyValueError::new_err("strengths must be eta0, l1 and l2"))?;
             let ages = ages(state, planes, columns)?;
             call(state.py(), |_| model.put_under(Strengths { eta, l1, l2 }, &ages))?;
         }
-        if learner == "pocket" && state.contains("last_coef")? {
-            model = model.with_memory(pocket(state, shape)?);
+        // A cold start has none of it.
+        if let Some((name, _)) = kind.memory.last()
+            && state.contains(name)?
+        {
+            model = model.with_memory(memory(kind, state, shape)?);
         }
         Ok(Self::of(model))
     }
@@ -435,18 +420,16 @@ fn encoded_labels(y: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Option<usize>)> {
     Ok((collected(sets.as_array().iter().copied())?, Some(sets.shape()[1])))
 }
 
-/// What a state says of a pocket.
-fn pocket(state: &Bound<'_, PyDict>, shape: [usize; 2]) -> PyResult<Memory> {
+/// What a state says of the memory of a learner.
+fn memory(kind: &Kind, state: &Bound<'_, PyDict>, shape: [usize; 2]) -> PyResult<Memory> {
     let mut memory = Memory::default();
-    for (name, is_whole) in POCKET {
-        let part = if name == "last_coef" {
-            Part::Weights(table(name, state, shape)?)
-        } else if is_whole {
-            Part::Integers(Arc::new(vector_of(&get(name, state)?)?))
-        } else {
-            Part::Floats(Arc::new(vector_of(&get(name, state)?)?))
+    for (name, form) in kind.memory {
+        let part = match form {
+            Form::Weights => Part::Weights(table(name, state, shape)?),
+            Form::Floats => Part::Floats(Arc::new(vector_of(&get(name, state)?)?)),
+            Form::Integers => Part::Integers(Arc::new(vector_of(&get(name, state)?)?)),
         };
-        memory.parts.try_push((name, part))?;
+        memory.parts.try_push((*name, part))?;
     }
     Ok(memory)
 }
@@ -461,10 +444,10 @@ fn weights(py: Python<'_>, model: &online::Model, name: &str) -> PyResult<Option
     Ok(match name {
         "coef" => Some(call(py, |signals| model.weights(signals))?),
         "coef_u" => model.sums().map(|(u, _)| u.clone()),
-        _ => model.memory().parts.iter().find(|(own, _)| *own == name).and_then(|(_, part)| match part {
-            Part::Weights(table) => Some(table.clone()),
+        _ => match model.memory().part(name) {
+            Some(Part::Weights(table)) => Some(table.clone()),
             _ => None,
-        }),
+        },
     })
 }
 
@@ -481,7 +464,7 @@ fn number<'py>(py: Python<'py>, model: &online::Model, name: &str) -> PyResult<B
             frozen(to_vector(py, &seen)?).into_any()
         }
         "intercept_u" => floats(py, &model.sums().ok_or_else(missing)?.1)?.into_any(),
-        _ => match &model.memory().parts.iter().find(|(own, _)| *own == name).ok_or_else(missing)?.1 {
+        _ => match model.memory().part(name).ok_or_else(missing)? {
             Part::Floats(values) => floats(py, values)?.into_any(),
             Part::Integers(values) => frozen(to_vector(py, values)?).into_any(),
             Part::Weights(_) => return Err(missing()), // they were found above

@@ -5,12 +5,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::model::PyModel;
-use crate::error::{self, Error};
+use crate::error::{self, Error, choice};
 use crate::memory::Grow;
-use crate::online::{self, Epoch, EpochPart, Given, Kind, Learnt, Passed, Settings, Training};
+use crate::online::{self, Epoch, EpochPart, Given, LEARNERS, Learnt, Passed, Settings, Training};
 use crate::python::border::arrays::set_array;
 use crate::python::border::call::call;
-use crate::python::border::choices::parse_check;
 use crate::python::border::signals::Signals;
 use crate::python::settings::{Data, Linear};
 use crate::python::start::EngineRun;
@@ -18,7 +17,8 @@ use crate::python::start::EngineRun;
 pub struct LinearRun {
     data: Data,
     settings: Settings,
-    kind: Kind,
+    /// The examples are a part of those that follow.
+    in_parts: bool,
     /// What the run went on from; once it has ended, what it has learnt.
     model: online::Model,
     /// `None`: its numbers have been given out, or an error has ended it.
@@ -34,19 +34,18 @@ pub struct LinearRun {
 impl LinearRun {
     pub fn start(data: &Bound<'_, PyAny>, model: &PyModel, settings: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (py, data, given) = (data.py(), data.extract::<Data>()?, settings.extract::<Linear>()?);
-        let (settings, check, model) = (given.settings()?, parse_check(&given.check)?, model.cloned()?);
-        let kind = match &*given.learner {
-            "pocket" => Kind::Pocket { check, average: given.average },
-            "voted" => Kind::Voted,
-            _ => Kind::OfModel,
-        };
+        let (settings, model) = (given.settings()?, model.cloned()?);
+        if !std::ptr::eq(choice("learner", &given.learner, &LEARNERS)?, model.kind()) {
+            let text = format!("learner must be that of the model, got '{}'", given.learner);
+            return Err(PyValueError::new_err(text));
+        }
         let signals = Signals::new();
-        let start = |given: Given| Training::start(&model, given, settings.clone(), &kind, &signals);
+        let start = |given: Given| Training::start(&model, given, settings.clone(), false, &signals);
         let training = data.lend(py, start)?;
         let training = Some(signals.settle(training, py, false)?);
         let tracked = Passed::default();
-        let (has_ended, ended) = (false, Vec::new());
-        Ok(Self { data, settings, kind, model, training, has_ended, tracked, ended })
+        let (in_parts, has_ended, ended) = (false, false, Vec::new());
+        Ok(Self { data, settings, in_parts, model, training, has_ended, tracked, ended })
     }
 
     /// Calls `f` on the training with its examples.
@@ -96,8 +95,8 @@ impl EngineRun for LinearRun {
 
     fn go_on_with(&mut self, data: &Bound<'_, PyAny>, seed: Option<u64>) -> PyResult<()> {
         let (py, data) = (data.py(), data.extract::<Data>()?);
-        let Self { settings, kind, model, training, ended, .. } = self;
-        if !matches!(kind, Kind::OfModel | Kind::OfParts) {
+        let Self { settings, in_parts, model, training, ended, .. } = self;
+        if !model.kind().has_parts {
             return Err(PyValueError::new_err("a run of this learner has no parts; start another one"));
         }
         settings.seed = seed;
@@ -112,11 +111,11 @@ impl EngineRun for LinearRun {
             }
             let learnt = training.take().ok_or_else(is_over)?.finish(&())?;
             model.put_in(learnt, &())?;
-            *kind = if ended.is_empty() { Kind::OfParts } else { Kind::OfModel };
-            let training = training.insert(Training::start(model, given, settings.clone(), kind, &())?);
+            *in_parts = ended.is_empty();
+            let training = training.insert(Training::start(model, given, settings.clone(), *in_parts, &())?);
             if training.is_whole() {
                 // Or it would learn in a copy.
-                *model = online::Model::zero(model.shape(), model.sums().is_some())?;
+                *model = online::Model::zero(model.kind(), model.shape())?;
             }
             ended.iter().try_for_each(|decision| training.end(given, *decision, &()))
         })??;
