@@ -41,6 +41,9 @@ impl InstructionSet {
     }
 }
 
+/// Whether there is a set whose registers hold several floats: for plain WebAssembly there is none.
+pub const HAS_VECTORS: bool = cfg!(any(not(target_family = "wasm"), target_feature = "simd128"));
+
 /// The best set that may be chosen.
 static LIMIT: AtomicU8 = AtomicU8::new(InstructionSet::Avx512 as u8);
 
@@ -447,15 +450,15 @@ mod arm {
 }
 
 #[cfg(not(target_arch = "aarch64"))]
-use Portable as Baseline;
+pub(crate) use Portable as Baseline;
 #[cfg(target_arch = "aarch64")]
-use arm::Neon as Baseline;
+pub(crate) use arm::Neon as Baseline;
 
 /// A loop to be compiled for every instruction set. `run` and all that it calls in its inner loop
 /// must be `#[inline(always)]`, else the copy is compiled for the baseline.
 pub trait Leaf {
     /// Whether copies for more than the baseline pay. Loops off the hot path go without: each copy of a
-    /// leaf costs time to compile and room in the wheel, seven storage types over.
+    /// leaf costs time to compile and room in the wheel, nine storage types over.
     const WIDE: bool = true;
 
     /// Whether a copy for AVX-512 pays, too.

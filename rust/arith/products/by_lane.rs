@@ -4,7 +4,7 @@
 use std::array::from_fn;
 
 use super::dot::{FEW, LANES};
-use crate::arith::simd::{Leaf, Simd};
+use crate::arith::simd::{HAS_VECTORS, Leaf, Simd};
 use crate::arith::value::{Index, Value};
 use crate::error::Result;
 use crate::memory::filled;
@@ -116,7 +116,8 @@ fn in_a_row<I: Index>(columns: &[I]) -> [usize; IN_A_ROW] {
 #[inline(always)]
 #[must_use]
 pub fn are_many(vectors: usize, entries: usize) -> bool {
-    vectors >= LANES && (1..=IN_A_ROW).contains(&entries) || vectors >= 16 && vectors * entries >= 256
+    let short = vectors >= LANES && (1..=IN_A_ROW).contains(&entries);
+    HAS_VECTORS && (short || vectors >= 16 && vectors * entries >= 256)
 }
 
 /// Products of a row with many vectors, which stand by column.

@@ -4,7 +4,7 @@ use std::array::from_fn;
 use std::ops::Range;
 
 use super::dot::{LANES, dots};
-use crate::arith::simd::{Fours, Leaf, Simd};
+use crate::arith::simd::{Fours, HAS_VECTORS, Leaf, Simd};
 use crate::error::Result;
 use crate::memory::filled;
 
@@ -46,7 +46,7 @@ impl Leaf for Products<'_> {
             return Ok(());
         }
         let (n, stride) = (rows.len() / d, vectors.len() / d);
-        let in_tiles = S::LANES == LANES || d >= FEW;
+        let in_tiles = HAS_VECTORS && (S::LANES == LANES || d >= FEW);
         let none = [simd.lanes(&[0.0; LANES]); HALVES];
         let mut kept = filled(none, if in_tiles && d > STRIP { n * VECTORS } else { 0 })?;
         let mut tails = filled([0.0; LANES], if in_tiles && d % LANES > 0 { n } else { 0 })?;

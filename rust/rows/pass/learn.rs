@@ -1,6 +1,6 @@
 //! The loop of every leaf: predict, judge, update, log.
 
-use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::arith::simd::{Baseline, Leaf, Simd, dispatch};
 use crate::arith::step::signed;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled};
@@ -17,6 +17,9 @@ use crate::rows::weights::scaled::Scaled;
 pub trait LoopBody {
     /// See [`Leaf::WIDE`].
     const WIDE: bool = true;
+
+    /// Whether a loop of one plane that knows this body pays.
+    const SHORT: bool = true;
 
     /// `w·x` of a row for every plane.
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]);
@@ -71,24 +74,86 @@ impl<K: LoopBody> Leaf for (K, Learn<'_, ()>) {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Result<Stop> {
-        let (body, around) = self;
-        let mut learn = around.with(|()| body);
-        // One plane, classes and nothing else is the hot case: with constants here the loop over planes and
-        // all questions about noise, records, sets of labels and the length of steps vanish (a quarter of
-        // the instructions on short rows).
-        let plain = learn.noise.is_none() && learn.visit.aggressive.is_none();
-        let stop = match (learn.heads.len(), learn.visit.labels) {
-            (1, Labels::Classes(classes)) if plain => {
-                let visit = Visit { labels: Labels::Classes(classes), aggressive: None, ..learn.visit };
-                Learn { visit, noise: None, ..learn }.pass(simd, &mut [0.0], None)
-            }
-            _ => {
-                // One loop for the rest: another one for joint decisions would be as fast, and as large.
-                let mut sums = filled(0.0, learn.heads.len())?;
-                learn.pass(simd, &mut sums, learn.visit.joint)
-            }
+        let (mut body, around) = self;
+        let stop = match around.only_classes() {
+            Some(classes) if K::SHORT => around.with(|()| body).one_plane(simd, classes),
+            _ if K::WIDE => around.with(|()| body).all_planes(simd)?,
+            _ => around.with(|()| &mut body as &mut dyn Behind).run()?,
         };
         if stop == Stop::Memory { Err(Error::Memory) } else { Ok(stop) }
+    }
+}
+
+/// A body behind a pointer, in the instructions that every machine has: loops in which a call more does not count are
+/// compiled once, not for each storage type.
+trait Behind {
+    fn activate(&mut self, row: usize, sums: &mut [f64]);
+    fn update(&mut self, plane: usize, row: usize, c: f64) -> bool;
+    fn size(&self) -> usize;
+    fn prefetch(&self, row: usize, hint: Hint);
+}
+
+impl<K: LoopBody> Behind for K {
+    fn activate(&mut self, row: usize, sums: &mut [f64]) {
+        LoopBody::activate(self, Baseline, row, sums);
+    }
+
+    fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
+        LoopBody::update(self, plane, row, c)
+    }
+
+    fn size(&self) -> usize {
+        LoopBody::size(self)
+    }
+
+    fn prefetch(&self, row: usize, hint: Hint) {
+        LoopBody::prefetch(self, row, hint);
+    }
+}
+
+impl LoopBody for &mut dyn Behind {
+    #[inline(always)]
+    fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
+        (**self).activate(row, sums);
+    }
+
+    #[inline(always)]
+    fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
+        (**self).update(plane, row, c)
+    }
+
+    #[inline(always)]
+    fn size(&self) -> usize {
+        (**self).size()
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, row: usize, hint: Hint) {
+        (**self).prefetch(row, hint);
+    }
+}
+
+impl Learn<'_, &mut dyn Behind> {
+    fn run(self) -> Result<Stop> {
+        match self.only_classes() {
+            Some(classes) => Ok(self.one_plane(Baseline, classes)),
+            None => self.all_planes(Baseline),
+        }
+    }
+}
+
+impl<'a, K> Learn<'a, K> {
+    /// The classes of one plane that takes part in nothing else.
+    #[inline(always)]
+    fn only_classes(&self) -> Option<&'a [u32]> {
+        match self.visit.labels {
+            Labels::Classes(classes)
+                if self.heads.len() == 1 && self.noise.is_none() && self.visit.aggressive.is_none() =>
+            {
+                Some(classes)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -97,6 +162,22 @@ impl<K: LoopBody> Learn<'_, K> {
     pub fn go(self) -> Result<Stop> {
         let Self { body, visit, at, end, heads, noise, activations, log } = self;
         dispatch((body, Learn { body: (), visit, at, end, heads, noise, activations, log }))
+    }
+
+    /// The hot case: with constants here the loop over planes and all questions about noise, records, sets of labels
+    /// and the length of steps vanish (a quarter of the instructions on short rows).
+    #[inline(always)]
+    fn one_plane<S: Simd>(self, simd: S, classes: &[u32]) -> Stop {
+        let visit = Visit { labels: Labels::Classes(classes), aggressive: None, ..self.visit };
+        Learn { visit, noise: None, ..self }.pass(simd, &mut [0.0], None)
+    }
+
+    /// One loop for the rest: another one for joint decisions would be as fast, and as large.
+    #[inline(always)]
+    fn all_planes<S: Simd>(mut self, simd: S) -> Result<Stop> {
+        let mut sums = filled(0.0, self.heads.len())?;
+        let joint = self.visit.joint;
+        Ok(self.pass(simd, &mut sums, joint))
     }
 
     /// A closure in the place of `how` is called out of line, without the instruction set of the leaf.

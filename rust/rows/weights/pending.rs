@@ -134,7 +134,9 @@ pub struct Decayed<'a, K> {
 }
 
 impl<K: Settle> LoopBody for Decayed<'_, K> {
-    const WIDE: bool = false; // settles entry by entry
+    // It settles entry by entry.
+    const WIDE: bool = false;
+    const SHORT: bool = false;
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
