@@ -1,4 +1,5 @@
-//! The arithmetic contract. No other module adds or multiplies learned numbers.
+//! The arithmetic contract: each operation on learned numbers whose order or rounding matters. Plain sums and products,
+//! such as `b += c`, stand where they are made.
 //!
 //! - [`value`]: the storage types and their exact widening to f64; [`storage`]: the smallest of them that
 //!   holds some numbers

@@ -24,7 +24,7 @@ const TILE_BYTES: usize = 24 * 1024;
 /// The same for rows in f64, which stay in the second cache.
 const WIDE_TILE_BYTES: usize = 256 * 1024;
 
-/// Rows of the other side: so often a row that is laid out is used. Of 784 columns in f64, the loop over
+/// Rows of the other side, all of which use a row once it is laid out. Of 784 columns in f64, the loop over
 /// columns takes two thirds of the time, to read and lay out rows a sixth.
 const LEFT: usize = 64;
 

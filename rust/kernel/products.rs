@@ -22,7 +22,7 @@ impl<T: Copy + Default> Packed<T> {
 
     pub fn new(columns: usize, width: usize, len: usize) -> Result<Self> {
         let stride = columns.checked_next_multiple_of(width).ok_or(Error::Memory)?;
-        // Rows of the last tile that are missing are zero; one row more, of which the alignment takes a part.
+        // The last tile is filled up with rows of zeros; one row more leaves room to align the first.
         let values = matrix(T::default(), stride.max(Self::VECTOR), len + gram::LARGEST_TILE + 1)?;
         let start = values.as_ptr().align_offset(Self::VECTOR).min(Self::VECTOR);
         Ok(Self { start, stride, len, values })

@@ -1,4 +1,4 @@
-//! The bindings: names, arrays, errors. They borrow, detach and return; nothing is computed here.
+//! The bindings: names, arrays, errors. They borrow, detach and return; the core computes.
 
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over")]
 

@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::memory::Grow;
 use crate::rows::pass::visit::Tie;
 
-/// Rows of which one is made i16 for each so many columns at most, if they are sparse: below that,
-/// it is faster to go over their entries.
+/// Sparse rows are converted to i16 only if one column in so many is stored, on average: below that, to go over their
+/// entries is faster.
 pub(super) const SPARSEST: usize = 16;
 
 /// Rows as i16, each padded with zeros.

@@ -133,7 +133,7 @@ pub trait Rows: Examples {
     fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()>;
 }
 
-/// Examples as the numbers that they are, for what looks at them otherwise than a linear learner does.
+/// Access to the elements of a matrix, for what is no linear learner: kernels, margins, layers, digests.
 pub trait Matrix: Rows {
     /// Bounds of the values, if all are integers (rule 10). Dense rows are looked at for that.
     fn magnitude(&self, monitor: &dyn Monitor) -> Result<Option<Magnitude>>;

@@ -1,7 +1,7 @@
 //! Borrowed matrices.
 //!
 //! The arrays are read in place, with the interpreter detached if the work is long. Another Python thread
-//! may write to them meanwhile: then the numbers that come out mean nothing, but no index is used unchecked.
+//! may write to them meanwhile: then the results mean nothing, but each index is checked where it is used.
 
 use numpy::ndarray::{Dimension, Ix1, Ix2};
 use numpy::{

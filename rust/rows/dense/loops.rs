@@ -15,8 +15,8 @@ use crate::rows::{Dense, Rows};
 /// Planes that share one load (and widening) of a row: eight accumulators of four lanes each.
 pub(super) const GROUP: usize = 4;
 
-/// `w·x` of a row for planes stored one after another. The last five are three and two: the additions of
-/// one alone would wait for each other.
+/// `w·x` of a row for planes stored one after another, four at a time. Five that are left are three and two, for a
+/// single plane would wait for its own additions.
 #[inline(always)]
 pub(super) fn activations<S: Simd, T: Value>(
     simd: S,
