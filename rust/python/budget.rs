@@ -5,8 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{get, matrix, to_matrix, vector};
-use super::kernel::array;
+use super::border::arrays::{array, get, matrix, to_array, vector};
 use crate::arith::factor::Factor;
 use crate::kernel::{Budget, Policy, SupportSet};
 use crate::memory::{Grow, collected, gathered, tried};
@@ -98,7 +97,7 @@ pub(super) fn write_sets(state: &Bound<'_, PyDict>, sets: &[SupportSet], width: 
     let mistakes = collected(sets.iter().map(|kept| kept.mistakes as i64))?;
     let harm = collected(sets.iter().map(|kept| kept.harm))?;
     state.set_item("kept_start", PyArray1::from_vec(py, start))?;
-    state.set_item("kept_step", to_matrix(py, &steps, [rows.len(), width])?)?;
+    state.set_item("kept_step", to_array(py, &steps, [rows.len(), width])?)?;
     state.set_item("kept_row", PyArray1::from_vec(py, rows))?;
     state.set_item("kept_number", PyArray1::from_vec(py, numbers))?;
     state.set_item("kept_mistakes", PyArray1::from_vec(py, mistakes))?;

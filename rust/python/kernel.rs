@@ -1,11 +1,11 @@
 //! The kernel perceptron: arrays in, arrays out.
 
-use numpy::{PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray2, PyArray3, PyReadonlyArray1};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 
-use super::border::arrays::{get, new_array};
+use super::border::arrays::{array, written};
 use super::border::call::{call_on, call_on_both};
 use super::border::choices::parse_tie;
 use super::border::rows::shape;
@@ -56,13 +56,6 @@ impl RowSource for AskedRows<'_> {
     }
 }
 
-pub(super) fn array<'py, T: numpy::Element>(
-    name: &str,
-    state: &Bound<'py, PyDict>,
-) -> PyResult<PyReadonlyArray1<'py, T>> {
-    get(name, state)?.extract()
-}
-
 /// Kernel values (n, m) of every row with every one of the others.
 #[pyfunction]
 #[pyo3(signature = (rows, others, *, kernel, threads))]
@@ -73,15 +66,11 @@ fn kernel_matrix<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let kernel = settings::kernel(kernel)?;
-    let out = new_array::<f64, 2>(rows.py(), [shape(rows)?.0, shape(others)?.0])?;
-    {
-        let mut out = out.readwrite();
-        let out = out.as_slice_mut()?;
+    written(rows.py(), [shape(rows)?.0, shape(others)?.0], |out| {
         call_on_both(rows, others, |rows, others, signals| {
             kernel::kernel_matrix(rows, others, kernel, threads, signals, out)
-        })?;
-    }
-    Ok(out)
+        })
+    })
 }
 
 /// Answers (n, A, K) of the vectors of a log for every row.
@@ -108,17 +97,13 @@ fn kernel_scores<'py>(
     let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
     let (t, counts, norms, drawn) = (t.as_slice()?, counts.as_slice()?, norms.as_slice()?, drawn.as_slice()?);
     let (intercept, seen) = (intercept.as_slice()?, seen.as_slice()?);
-    let out = new_array::<f64, 2>(py, [n, answers.len() * log.planes()])?;
-    {
-        let mut out = out.readwrite();
-        let out = out.as_slice_mut()?;
+    written(py, [n, answers.len(), log.planes()], |out| {
         call_on_both(rows, stored_rows, |rows, stored, signals| {
             let vectors =
                 SupportVectors { stored, kernel, log, t, intercept, seen, counts, tie, norms, drawn };
             kernel::predict(rows, &vectors, &answers, threads, signals, out)
-        })?;
-    }
-    out.reshape([n, answers.len(), log.planes()])
+        })
+    })
 }
 
 /// One divided by the number of columns and the variance of all values.

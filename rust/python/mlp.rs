@@ -5,8 +5,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{copied, filled_on, get, set_array, started, weights};
-use super::border::call::call;
+use super::border::arrays::{copied, get, set_array, started, weights, written};
+use super::border::call::{call, call_on};
 use super::border::choices::parse_activation;
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
@@ -93,8 +93,10 @@ fn mlp_scores<'py>(
         views.push(LayerView { coef: weights("coef", coef, intercept.len(), before)?, intercept });
         before = intercept.len();
     }
-    filled_on(rows, [n, before], |rows, out, signals| {
-        mlp::scores(rows, views, activation, probabilities, threads, signals, out)
+    written(rows.py(), [n, before], |out| {
+        call_on(rows, |rows, signals| {
+            mlp::scores(rows, views, activation, probabilities, threads, signals, out)
+        })
     })
 }
 

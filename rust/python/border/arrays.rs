@@ -6,20 +6,20 @@ use std::ffi::c_int;
 use numpy::ndarray::{Dim, Dimension};
 use numpy::npyffi::{PY_ARRAY_API, npy_intp};
 use numpy::{
-    Element, PyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray,
-    PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+    Element, PyArray, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray, PyReadonlyArray1,
+    PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::call::{call, call_on};
+use super::call::call;
 use super::signals::Signals;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, zeros};
 use crate::monitor::{self, Monitor, NUMBERS, pieces};
-use crate::rows::{Arranged, Matrix};
+use crate::rows::Arranged;
 
 /// A float64 array of the state, of that shape; `columns` is `None` for a vector.
 pub fn numbers(
@@ -167,6 +167,11 @@ pub fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, P
         .ok_or_else(|| PyValueError::new_err(format!("state lacks {name:?}, which the learner needs")))
 }
 
+/// The same as a vector, read where it stands.
+pub fn array<'py, T: Element>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<PyReadonlyArray1<'py, T>> {
+    get(name, state)?.extract()
+}
+
 /// The weights of the negatives and positives of each plane.
 pub fn pairs(class_weight: &PyReadonlyArray2<f64>) -> PyResult<Vec<[f64; 2]>> {
     if class_weight.shape()[1] != 2 {
@@ -200,7 +205,21 @@ where
     Ok(array.cast_into()?)
 }
 
-/// A new array of that shape with the numbers that the core writes.
+/// The same with numbers that are written into it.
+pub fn written<T: Element, const N: usize>(
+    py: Python<'_>,
+    shape: [usize; N],
+    write: impl FnOnce(&mut [T]) -> PyResult<()>,
+) -> PyResult<Bound<'_, PyArray<T, Dim<[usize; N]>>>>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    let array = new_array(py, shape)?;
+    write(array.readwrite().as_slice_mut()?)?;
+    Ok(array)
+}
+
+/// The same with the numbers that the core writes.
 pub fn filled_by<T: Element, const N: usize>(
     py: Python<'_>,
     shape: [usize; N],
@@ -209,31 +228,7 @@ pub fn filled_by<T: Element, const N: usize>(
 where
     Dim<[usize; N]>: Dimension,
 {
-    let array = new_array(py, shape)?;
-    {
-        let mut numbers = array.readwrite();
-        let out = numbers.as_slice_mut()?;
-        call(py, |signals| write(out, signals))?;
-    }
-    Ok(array)
-}
-
-/// The same of rows.
-pub fn filled_on<'py, const N: usize>(
-    rows: &Bound<'py, PyAny>,
-    shape: [usize; N],
-    write: impl FnOnce(&dyn Matrix, &mut [f64], &Signals) -> Result<()> + Send,
-) -> PyResult<Bound<'py, PyArray<f64, Dim<[usize; N]>>>>
-where
-    Dim<[usize; N]>: Dimension,
-{
-    let array = new_array(rows.py(), shape)?;
-    {
-        let mut numbers = array.readwrite();
-        let out = numbers.as_slice_mut()?;
-        call_on(rows, |rows, signals| write(rows, out, signals))?;
-    }
-    Ok(array)
+    written(py, shape, |out| call(py, |signals| write(out, signals)))
 }
 
 /// A new array of that shape with the numbers of some pieces, one behind the other.
@@ -257,19 +252,21 @@ where
 
 /// No Python code runs meanwhile, no matter how many they are.
 pub fn to_vector<'py, T: Element + Copy>(py: Python<'py>, values: &[T]) -> PyResult<Bound<'py, PyArray1<T>>> {
-    let array = new_array(py, [values.len()])?;
-    array.readwrite().as_slice_mut()?.copy_from_slice(values);
-    Ok(array)
+    to_array(py, values, [values.len()])
 }
 
-pub fn to_matrix<'py, T: Element + Copy>(
+pub fn to_array<'py, T: Element + Copy, const N: usize>(
     py: Python<'py>,
     values: &[T],
-    shape: [usize; 2],
-) -> PyResult<Bound<'py, PyArray2<T>>> {
-    let array = new_array(py, shape)?;
-    array.readwrite().as_slice_mut()?.copy_from_slice(values);
-    Ok(array)
+    shape: [usize; N],
+) -> PyResult<Bound<'py, PyArray<T, Dim<[usize; N]>>>>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    written(py, shape, |out| {
+        out.copy_from_slice(values);
+        Ok(())
+    })
 }
 
 /// An array of that shape; `None`: a vector.

@@ -14,7 +14,7 @@ use crate::error::{self, choice};
 use crate::memory::{Grow, collected, filled, gathered, tried};
 use crate::online::{self, Form, Hyperplanes, Kind, LEARNERS, Memory, Part, PendingPenalty, Strengths};
 use crate::python::arrays_by_name::Named;
-use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_matrix, to_vector};
+use crate::python::border::arrays::{ages, counters, get, numbers, to_array, to_vector, written};
 use crate::python::border::call::call;
 use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
 use crate::python::border::signals::Signals;
@@ -198,7 +198,7 @@ impl PyModel {
                 (Some(table), None) => state.set_item(name, c_ordered(py, table)?)?,
                 (Some(table), Some(columns)) => {
                     let few = call(py, |signals| table.of_columns(columns, signals))?;
-                    state.set_item(name, frozen(to_matrix(py, &few, [model.shape()[0], columns.len()])?))?;
+                    state.set_item(name, frozen(to_array(py, &few, [model.shape()[0], columns.len()])?))?;
                 }
                 (None, _) => state.set_item(name, number(py, &model, name)?)?,
             }
@@ -206,10 +206,10 @@ impl PyModel {
         if let Some(PendingPenalty { ages, strengths: Strengths { eta, l1, l2 }, .. }) = pending {
             let [planes, all] = model.shape();
             let ages = match &columns {
-                None => to_matrix(py, &ages, [planes, all])?,
+                None => to_array(py, &ages, [planes, all])?,
                 Some(columns) => {
                     let few = ages.chunks(all.max(1)).flat_map(|ages| columns.iter().map(|j| ages[*j]));
-                    to_matrix(py, &gathered(few)?, [planes, columns.len()])?
+                    to_array(py, &gathered(few)?, [planes, columns.len()])?
                 }
             };
             state.set_item("ages", frozen(ages))?;
@@ -294,15 +294,11 @@ impl PyModel {
     #[pyo3(signature = (rows, *, threads))]
     fn scores<'py>(&self, rows: &Bound<'py, PyAny>, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let model = self.suiting(rows)?;
-        let array = new_array(rows.py(), [shape(rows)?.0, model.shape()[0]])?;
-        {
-            let mut numbers = array.readwrite();
-            let out = numbers.as_slice_mut()?;
+        written(rows.py(), [shape(rows)?.0, model.shape()[0]], |out| {
             over_answer(rows, &model, |rows, coef, intercept, signals| {
                 online::scores(rows, coef, intercept, threads, signals, out)
-            })?;
-        }
-        Ok(array)
+            })
+        })
     }
 
     /// Of each row, the plane with the first largest of these; None if not all are finite.

@@ -10,9 +10,9 @@ use crate::error::choice;
 use crate::online::{self, averaged, perceptron};
 use crate::order::{SplitMix64, shuffle};
 use crate::python::border::arrays::{
-    ages, borrowed, counters, filled_by, filled_on, get, numbers, vector, weights,
+    ages, borrowed, counters, filled_by, get, numbers, vector, weights, written,
 };
-use crate::python::border::call::call;
+use crate::python::border::call::{call, call_on};
 use crate::python::border::rows::{entries, shape};
 use crate::python::border::signals::Signals;
 use crate::rows;
@@ -31,8 +31,8 @@ fn scores<'py>(
     let coef = weights("coef", &coef, planes, columns)?;
     let intercept = vector("intercept", &intercept, planes)?;
     let threads = online::worthwhile(threads, entries(rows)?.0.saturating_mul(planes));
-    filled_on(rows, [n, planes], |rows, out, signals| {
-        online::scores(rows, coef, &intercept, threads, signals, out)
+    written(rows.py(), [n, planes], |out| {
+        call_on(rows, |rows, signals| online::scores(rows, coef, &intercept, threads, signals, out))
     })
 }
 

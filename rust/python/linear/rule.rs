@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::memory::{collected, filled, gathered};
 use crate::online::{self, Passed, Settings};
-use crate::python::border::arrays::{joined, to_matrix, to_vector};
+use crate::python::border::arrays::{joined, to_array, to_vector};
 use crate::python::settings::Linear;
 use crate::rows::Layout;
 
@@ -128,7 +128,7 @@ impl PyPass {
 
     #[getter]
     fn mistakes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        to_matrix(py, &self.passed.mistakes, [1, self.passed.mistakes.len()])
+        to_array(py, &self.passed.mistakes, [1, self.passed.mistakes.len()])
     }
 
     #[getter]

@@ -1,22 +1,15 @@
 //! The weight vectors of a voted perceptron: all of them vote, or some are made again.
 
-use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::online::voted::{Log, Sums, replay as replayed};
 use crate::online::{self, VoteVectors};
-use crate::python::border::arrays::{get, new_array, numbers, set_array, standing};
+use crate::python::border::arrays::{array, get, numbers, set_array, standing, written};
 use crate::python::border::call::{call_on, call_on_both};
 use crate::python::border::choices::parse_tie;
 use crate::python::border::rows::shape;
-
-fn array<'py, T: numpy::Element>(
-    name: &str,
-    state: &Bound<'py, PyDict>,
-) -> PyResult<PyReadonlyArray1<'py, T>> {
-    get(name, state)?.extract()
-}
 
 /// The votes (n, K) of all weight vectors for every row.
 #[pyfunction]
@@ -38,16 +31,12 @@ fn votes<'py>(
     let coef = standing(&coef, log.planes(), columns)?;
     let intercept = numbers("intercept", state, log.planes(), None)?;
     let counts = counts.as_slice()?;
-    let out = new_array::<i64, 2>(py, [n, log.planes()])?;
-    {
-        let mut out = out.readwrite();
-        let out = out.as_slice_mut()?;
+    written(py, [n, log.planes()], |out| {
         call_on_both(rows, stored_rows, |rows, stored, signals| {
             let vectors = VoteVectors { stored, log, coef: &coef, intercept: &intercept, counts, tie };
             online::votes(rows, &vectors, threads, signals, out)
-        })?;
-    }
-    Ok(out)
+        })
+    })
 }
 
 /// The state after the first `upto[k]` mistakes of each plane.
