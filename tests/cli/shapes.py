@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import random
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -555,3 +556,26 @@ def lines_of_a_log(path: Path) -> None:
 def very_long_texts(path: Path) -> None:
     rows = [((t + " ") * 3000, y) for y, t in reviews(120)]
     path.write_text(table(rows, ["essay", "y"]))
+
+
+@shape("nested.jsonl")
+def objects_in_objects(path: Path) -> None:
+    records = (
+        {"id": f"a{i}", "doc": {"text": t, "of": {"n": i % 7}}, "tags": [i], "label": y}
+        for i, (y, t) in enumerate(reviews())
+    )
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+@shape("tokens.jsonl")
+def lists_of_tokens_and_tags(path: Path) -> None:
+    record = {"tokens": ["the", "dog", "barks"], "ner_tags": ["DET", "NOUN", "VERB"]}
+    path.write_text((json.dumps(record) + "\n") * 20)
+
+
+@shape("archive.zip")
+def a_table_in_an_archive(path: Path) -> None:
+    rows = [(("bad", "good")[y], t) for y, t in reviews()]
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("of/reviews.csv", table(rows, ["label", "text"]))
+        archive.writestr("readme.md", "Reviews")

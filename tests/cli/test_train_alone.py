@@ -1,6 +1,8 @@
 """``train FILE`` and nothing else: the learner, the model's file, what was read, and the trial on a tenth."""
 
+import random
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -106,3 +108,13 @@ def test_who_says_how_to_read_is_told_nothing_else(call, tmp_path, monkeypatch):
         assert told in call("train", *words).err
     assert "try" not in call("train", "a.csv", "--target", "b").err
     assert "try" not in call("train", "averaged", "a.csv").err
+
+
+def test_a_model_that_knows_nothing_is_called_useless(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(0)
+    rows = [(draw.random(), draw.choice("ab")) for _ in range(300)]
+    for name, told in ("noise", lambda x, y: y), ("known", lambda x, y: "ab"[x > 0.5]):
+        Path(f"{name}.csv").write_text("x,y\n" + "".join(f"{x},{told(x, y)}\n" for x, y in rows))
+    assert "--target NAME" in re.search("^useless .*", call("train", "noise.csv").out, re.MULTILINE)[0]
+    assert "useless" not in call("train", "known.csv").out

@@ -12,14 +12,15 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from itertools import count, pairwise, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from perceptron_rs.cli.status import PROGRAM
 from perceptron_rs.features.categories import kind_of_strings
 from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
-from perceptron_rs.io.text.paths import PACKED, paths_of
+from perceptron_rs.io.text.paths import PACKED, SUFFIXES, paths_of
 
 _LOOKED_AT = 1 << 18
 #: Of long lines so many are looked at, and so many bytes at most.
@@ -45,6 +46,12 @@ _OF_JSON = (*_OF_LABELS, "overall", "rating", "stars", "level", "type", "tag")
 _SVMLIGHT = re.compile(r"[-+.,\w]+( qid:\d+)?( +\d+:[-+.\w]+)+ *(#.*)?")
 #: A blank ends the label, and what touches the bar is a tag.
 _VW = re.compile(r"[^|]*\s[^|\s]*\|\w*( [^|]*)?(\|.*)?")
+#: Keys of objects as vw and river write them, which hold objects of features.
+_OF_RIVER = {"_label", "x"}
+_FLAT = (
+    "import json; flat = lambda x, before='': {k: v for n, y in x.items() for k, v in "
+    "(flat(y, before + n + '.') if isinstance(y, dict) else {before + n: y}).items()}"
+)
 _PART_OF_TIME = re.compile(r"\d[-/:.]\d+[-/:.]\d")
 #: What unpacks, by suffix.
 _UNPACK = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
@@ -108,7 +115,11 @@ def _of_bytes(word: str, path: Path) -> _Proposal | None:
     if begin.startswith(b"PK\x03\x04") and path.suffix == ".xlsx":
         csv_name = _unused(f"{plain}.csv")
         code = f"import pandas; pandas.read_excel({str(path)!r}).to_csv({csv_name!r}, index=False)"
-        return _train(csv_name, steps=[f"python -c {shlex.quote(code)}"])
+        lacking = [name for name in ("pandas", "openpyxl") if find_spec(name) is None]
+        first = [f"pip install {' '.join(lacking)}"] if lacking else []
+        return _train(csv_name, steps=[*first, f"python -c {shlex.quote(code)}"])
+    if begin.startswith(b"PK\x03\x04"):
+        return _of_archive(word, path) if path.suffix == ".zip" else None
     if begin.startswith(b"ARROW1"):
         name = _unused(f"{plain}.parquet")
         code = "from pyarrow import feather as f, parquet as p; "
@@ -125,7 +136,23 @@ def _of_bytes(word: str, path: Path) -> _Proposal | None:
     return found
 
 
-def _beginning(file: io.BufferedIOBase) -> bytes:
+def _of_archive(word: str, path: Path) -> _Proposal | None:
+    """Propose to unpack an archive, and to learn from its file: of several, from the largest."""
+    import zipfile
+
+    with zipfile.ZipFile(path) as archive:
+        files = [one for one in archive.infolist() if Path(one.filename).suffix.lower() in SUFFIXES]
+        if not files:
+            return None
+        largest = max(files, key=lambda one: one.file_size)
+        with archive.open(largest) as file:
+            data = _beginning(file)
+    folder = _unused(path.with_suffix("").name)
+    found = _of_data(f"{folder}/{largest.filename}", data)
+    return found and found.after(shlex.join(["python", "-m", "zipfile", "-e", word, folder]))
+
+
+def _beginning(file: IO[bytes]) -> bytes:
     """Return the first bytes of a file: of long lines more, but not all."""
     data = file.read(_LOOKED_AT)
     while len(data) < _MOST and data.count(b"\n") < _LOOKED_LINES and (more := file.read(_LOOKED_AT)):
@@ -185,11 +212,24 @@ def _of_lines(word: str, suffix: str, lines: list[str], text: str) -> _Proposal 
         code = f"import json; [print(json.dumps(x)) for x in json.load(open({word!r}, encoding='utf-8'))]"
         records = _json_objects(json.loads(text) if len(text) < _LOOKED_AT else [])
         steps = [f"python -c {shlex.quote(code)} > {shlex.quote(name)}"]
-        return _train(name, *_of_records(records), steps=steps) if records else None
+        options = _of_records(records)
+        return None if options is None else _train(name, *options, steps=steps)
     if full[0].startswith("{"):
         records = _json_objects(map(json.loads, full))
+        if not records:
+            return None
+        if (found := _of_tokens(word, records[0])) is not None:
+            return found
+        keys = records[0].keys()
+        if any(isinstance(records[0][key], dict) for key in keys) and not _OF_RIVER & keys:
+            name = _unused(f"{Path(word).with_suffix('').name}.flat.jsonl")
+            code = f"[print(json.dumps(flat(json.loads(x)))) for x in open({word!r}, encoding='utf-8')]"
+            options = _of_records([_flat(record) for record in records])
+            steps = [f"python -c {shlex.quote(f'{_FLAT}; {code}')} > {shlex.quote(name)}"]
+            return None if options is None else _train(name, *options, steps=steps)
         form = [] if suffix in (".jsonl", ".ndjson") else ["--format", "jsonl"]
-        return _train(word, *form, *_of_records(records)) if records else None
+        options = _of_records(records)
+        return None if options is None else _train(word, *form, *options)
     if suffix not in (".csv", ".tsv") and _most(full, _VW.fullmatch) and "\t|" not in full[0]:
         return _train(word, *([] if suffix == ".vw" else ["--format", "vw"]))
     if _most(full, _SVMLIGHT.fullmatch):
@@ -208,10 +248,37 @@ def _json_objects(values: Iterable[Any]) -> list[dict[str, Any]]:
     return [value for value in values if isinstance(value, dict)]
 
 
-def _of_records(records: list[dict[str, Any]]) -> list[str]:
+def _flat(record: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """Return an object whose keys are paths: it holds no objects."""
+    found: dict[str, Any] = {}
+    for name, value in record.items():
+        is_inner = isinstance(value, dict)
+        found |= _flat(value, f"{before}{name}.") if is_inner else {f"{before}{name}": value}
+    return found
+
+
+def _of_tokens(word: str, record: dict[str, Any]) -> _Proposal | None:
+    """Propose to tag, where two lists of strings are as long as each other: tokens, and their tags."""
+    lists = [name for name, value in record.items() if isinstance(value, list)]
+    if len(lists) != 2 or len(record[lists[0]]) != len(record[lists[1]]):
+        return None
+    if not all(isinstance(value, str) for name in lists for value in record[name]):
+        return None
+    tokens, tags = sorted(lists, key=lambda name: "tag" in name.lower() or "label" in name.lower())
+    name = _unused(f"{Path(word).with_suffix('').name}.tags.txt")
+    code = f"import json; [print(*map('\\t'.join, zip(x[{tokens!r}], x[{tags!r}])), '', sep='\\n') "
+    code += f"for x in map(json.loads, open({word!r}, encoding='utf-8'))]"
+    return _train(name, command="tag-train", steps=[f"python -c {shlex.quote(code)} > {shlex.quote(name)}"])
+
+
+def _of_records(records: list[dict[str, Any]]) -> list[str] | None:
+    """Return the options for objects; None if no key holds labels. Lists are no features of theirs."""
     names = list(dict.fromkeys(name for record in records for name in record))
+    lists = [name for name in names if any(isinstance(record.get(name), list) for record in records)]
+    names = [name for name in names if name not in lists]
     cells = [[_cell(record.get(name)) for record in records] for name in names]
-    return _Columns(names, cells, _OF_JSON).options(is_hashed=True)
+    columns = _Columns(names, cells, _OF_JSON)
+    return columns.options(is_hashed=True, drop=lists) if names and columns.is_found else None
 
 
 def _cell(value: Any) -> str:
@@ -387,9 +454,11 @@ class _Columns:
         whole = whole and not _most(values, _PART_OF_TIME.search)
         return whole and "" not in distinct and 2 <= len(distinct) <= min(_CLASSES, len(values) // 3)
 
-    def options(self, *, is_text: bool = False, is_hashed: bool = False) -> list[str]:
+    def options(
+        self, *, is_text: bool = False, is_hashed: bool = False, drop: Sequence[str] = ()
+    ) -> list[str]:
         """Return the options that learn from the columns; ``is_text``: cells are text, of CSV."""
-        drop, texts, missing = [], [], []
+        drop, texts, missing = list(drop), [], []
         has_strings = has_numbers = has_gaps = False
         for place, (name, column) in enumerate(zip(self.names, self.cells, strict=True)):
             if place == self.target:

@@ -31,7 +31,7 @@ from perceptron_rs.features.idf import IdfFit
 from perceptron_rs.features.text import KeptWords, Words
 from perceptron_rs.io.examples import Examples, refuse_share
 from perceptron_rs.io.hashed.raw_text import kind_of_labels
-from perceptron_rs.io.reading import OF_TEXT
+from perceptron_rs.io.reading import OF_TEXT, TABLES
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PACKED
 from perceptron_rs.models.summary import plain
@@ -275,6 +275,10 @@ class ExampleTraining(training.Training):
             if {"scale", "tf_idf"} & vars(self.arguments).keys():
                 seen += "; the scale of the columns is that of all in the trial, too"
             rows["held out"] = f"{self._trial.in_words()}\n{seen}"
+            if self._trial.is_useless:
+                rows["useless"] = "who always says the most frequent class is wrong no more often"
+                if self.files.form in (*TABLES, "jsonl"):
+                    rows["useless"] += "; are the labels in another column? --target NAME says which"
         return result, rows
 
     def next_steps(self, out: Path) -> list[str]:

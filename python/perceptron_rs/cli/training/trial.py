@@ -40,6 +40,11 @@ class Trial(NamedTuple):
         others = {"most_frequent": self.usual, "scaled": self.scaled}
         return found | {name: 1 - value / self.n for name, value in others.items() if value is not None}
 
+    @property
+    def is_useless(self) -> bool:
+        """Whether who always says the most frequent class is wrong no more often."""
+        return self.usual is not None and self.errors >= self.usual > 0
+
     def in_words(self) -> str:
         """Return it for people."""
         most = None if self.usual is None else 1 - self.usual / self.n
