@@ -579,3 +579,9 @@ def a_table_in_an_archive(path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("of/reviews.csv", table(rows, ["label", "text"]))
         archive.writestr("readme.md", "Reviews")
+
+
+@shape("gaps.csv")
+def labels_that_are_missing(path: Path) -> None:
+    rows = [(a, f, x, "" if i % 9 == 0 else ("no", "yes")[s]) for i, s, a, f, x, _ in people()]
+    path.write_text(table([*rows, ("Total", "", "", "")], ["age", "fare", "sex", "bought"]))

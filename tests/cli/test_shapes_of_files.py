@@ -72,5 +72,33 @@ def test_no_program_writes_over_a_file(call, tmp_path, monkeypatch):
     assert [line.rpartition("> ")[2] for line in instead[:-1]] == ["films.labels.2.txt"]
 
 
+def test_files_that_nobody_can_read(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    unreadable = {
+        "cut.zip": b"PK\x03\x04",
+        "deep.json": b"{" + b'"a":{' * 100_000,
+        "none.log": b"# a\n",
+        "chat.jsonl": b'{"messages": [1]}\n' * 20,
+    }
+    for name, data in unreadable.items():
+        Path(name).write_bytes(data)
+        answer = call("train", name)
+        assert (answer.status != 0, "try:" in answer.err) == (True, False), name
+
+
+def test_one_label_alone_is_no_reason_to_learn_another_column(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("x,sex,bought\n" + "".join(f"{i},{'mf'[i % 2]},no\n" for i in range(50)))
+    assert "try:" not in call("train", "a.csv").err
+
+
+def test_what_reads_tables_is_installed_first(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    SHAPES["titanic"][1](tmp_path / "train.csv")
+    monkeypatch.setattr("perceptron_rs.cli.proposal.find_spec", lambda name: None)
+    instead = commands_of(call("train", "train.csv").err, "perceptrons: try:")
+    assert instead[0] == "pip install pyarrow"
+
+
 def test_there_are_forty():
     assert len(SHAPES) >= 40

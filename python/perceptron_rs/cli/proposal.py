@@ -10,6 +10,8 @@ import io
 import json
 import re
 import shlex
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -22,6 +24,17 @@ from perceptron_rs.features.categories import kind_of_strings
 from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
 from perceptron_rs.io.text.paths import PACKED, SUFFIXES, paths_of
 
+#: What files that nobody can read raise: RuntimeError is that of encrypted archives, and of deep JSON.
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    ImportError,
+    EOFError,
+    RuntimeError,
+    csv.Error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _LOOKED_AT = 1 << 18
 #: Of long lines so many are looked at, and so many bytes at most.
 _LOOKED_LINES, _MOST = 100, 1 << 24
@@ -81,7 +94,7 @@ def proposal(word: str, typed: Sequence[str], *, is_known: bool = False) -> str 
     """
     limit = csv.field_size_limit(_MOST)
     try:
-        with suppress(OSError, ValueError, ImportError, csv.Error):
+        with suppress(*_UNREADABLE):
             return _command(word, list(typed), is_known=is_known)
     finally:
         csv.field_size_limit(limit)
@@ -93,6 +106,9 @@ def _command(word: str, typed: list[str], *, is_known: bool) -> str | None:
     found = _of_parquet(word, path) if path.suffix == ".parquet" else _of_bytes(word, path)
     if found is None:
         return None
+    forms = {SUFFIXES.get(Path(found.word).suffix), *found.options}
+    if forms & {"csv", "tsv", "parquet"} and find_spec("pyarrow") is None:
+        found = found.after("pip install pyarrow")
     if (found.is_short and not is_known) or (is_known and not found.steps):
         return None
     new = [found.word if one == word else one for one in typed] + ([] if is_known else found.options)
@@ -138,8 +154,6 @@ def _of_bytes(word: str, path: Path) -> _Proposal | None:
 
 def _of_archive(word: str, path: Path) -> _Proposal | None:
     """Propose to unpack an archive, and to learn from its file: of several, from the largest."""
-    import zipfile
-
     with zipfile.ZipFile(path) as archive:
         files = [one for one in archive.infolist() if Path(one.filename).suffix.lower() in SUFFIXES]
         if not files:
@@ -354,7 +368,18 @@ def _of_table(word: str, suffix: str, lines: list[str]) -> _Proposal | None:
         new = _unused(f"{Path(word).stem}.points{suffix}")
         steps.append(f"sed 's/,/./g' {shlex.quote(word)} > {shlex.quote(new)}")
         word, cells = new, [[cell.replace(",", ".") for cell in column] for column in cells]
+    if _has_gaps(names, cells):
+        new = _unused(f"{Path(word).stem}.labelled{suffix}")
+        how = f"delimiter={delimiter!r}"
+        code = f"import csv, sys; csv.writer(sys.stdout, {how}).writerows(x for x in csv.reader("
+        code += f"open({word!r}, encoding='utf-8-sig', newline=''), {how}) "
+        code += f"if ''.join(x[{len(names) - 1}:]).strip())"
+        steps.append(f"python -c {shlex.quote(code)} > {shlex.quote(new)}")
+        full = [i for i, cell in enumerate(cells[-1]) if cell.strip()]
+        word, cells = new, [[column[i] for i in full] for column in cells]
     columns = _Columns(names, cells)
+    if columns.is_one_class:
+        return None
     if not columns.is_found and suffix not in (".csv", ".tsv"):
         return None
     options += columns.options(is_text=True)
@@ -384,6 +409,15 @@ def _of_blanks(word: str, lines: list[str]) -> _Proposal | None:
     new = _unused(f"{Path(word).stem}.table.csv")
     found = _of_table(new, ".csv", [",".join(row) for row in rows])
     return found and found.after(f"awk '{{$1 = $1; print}}' OFS=, {shlex.quote(word)} > {shlex.quote(new)}")
+
+
+def _has_gaps(names: list[str], cells: list[list[str]]) -> bool:
+    """Whether some labels are missing: those of the last column, which else could hold them."""
+    full = [cell for cell in cells[-1] if cell.strip()]
+    if len(full) == len(cells[-1]) or 2 * len(full) < len(cells[-1]):
+        return False
+    columns = _Columns(names, [*([""] * len(full) for _ in names[1:]), full])
+    return columns.is_found and not _Columns(names, cells).is_called
 
 
 def _told_apart(names: list[str]) -> list[str]:
@@ -444,6 +478,10 @@ class _Columns:
         called = [i for word in telling for i in may_be if names[i].strip().lower() == word]
         last = len(names) - 1
         self.target = (called or ([last] if last in may_be else may_be[:1]) or [last])[0]
+        self.is_called = bool(called)
+        #: Whether the last column holds one label, so that any other column would be a guess.
+        one = [len(set(column)) == 1 for name, column in zip(names, cells, strict=True) if name.strip()]
+        self.is_one_class = not called and one[-1:] == [True] and names[-1].strip() != ""
         #: Whether a column may hold labels.
         self.is_found = bool(called or may_be)
 
