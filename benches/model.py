@@ -5,6 +5,7 @@
 wide     a fit of 400 sparse rows of 20 entries, 20 classes, with 10^4 and 10^6 columns: processor time for
          each column that has entries, also beside scikit-learn; peak of the resident set beside the model.
 large    a fit of 10^5 sparse rows of 80 entries, 2^20 columns, 20 classes: the peak beside the weights.
+         So of 5 and 9 classes, and of an averaged fit with ``predict`` and ``coef_``.
 row      ``partial_fit(check_input=False)`` of one row: dense with 20 columns, or 20 entries of 2^20; weights
          of examples of each type beside those of float64, and river's ``learn_one``.
 checked  ``partial_fit`` of one row with its checks, beside scikit-learn.
@@ -64,21 +65,25 @@ def in_turns(works: dict[str, Callable[[], Any]], rounds: int = 8, seconds: floa
     return best
 
 
-def cost(model: Any, X: Any, y: Any) -> tuple[float, float]:
-    """Fit; return the processor time, and the peak of the resident set above what it was before."""
+def cost(model: Any, X: Any, y: Any, then: str = "") -> tuple[float, float]:
+    """Fit, and answer; return the processor time, and the peak of the resident set above that of before."""
     small = type(model)(**model.get_params()).fit(X[:100, :50], y[:100])  # loads what is imported late
     small.predict(X[:100, :50])
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts again here
     before = int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
     start = time.process_time()
     model.fit(X, y)
+    if then:
+        model.predict(X) if then == "predict" else model.coef_
     seconds = time.process_time() - start
     status = Path("/proc/self/status").read_text().splitlines()
     peak = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
     return seconds, max(peak - before, 0)
 
 
-def one_fit(learner: str, n: int, d: int, entries: int, epochs: int) -> Figures:
+def one_fit(
+    learner: str, n: int, d: int, entries: int, epochs: int, classes: int = CLASSES, then: str = ""
+) -> Figures:
     if learner == "scikit-learn":
         from sklearn.linear_model import Perceptron as Peer
 
@@ -87,10 +92,10 @@ def one_fit(learner: str, n: int, d: int, entries: int, epochs: int) -> Figures:
         import perceptron_rs
 
         kind = getattr(perceptron_rs, learner)
-    X, y = rows(n, d, entries), np.arange(n) % CLASSES
+    X, y = rows(n, d, entries), np.arange(n) % classes
     model = kind(max_iter=epochs, tol=None, shuffle=False)
-    seconds, peak = cost(model, X, y)
-    assert model.coef_.shape == (CLASSES, d)
+    seconds, peak = cost(model, X, y, then)
+    assert model.coef_.shape == (classes, d)
     if n < 1000:  # the other columns change nothing
         own, inverse = np.unique(X.indices, return_inverse=True)
         few = sparse.csr_matrix((X.data, inverse.astype(np.int32), X.indptr), (n, len(own)))
@@ -261,6 +266,14 @@ def large(bench: Bench) -> None:
         figures = bench.least("one_fit", learner, 100_000, 1 << 20, 80, 1)
         print(f"large, {learner}: {figures[0]['seconds']:.2f} s", beside(*figures, "seconds"))
         peak(bench, f"large, {learner}", figures, CLASSES * (1 << 20) * 8)
+    for classes in (5, 9):
+        for learner, then in [
+            ("Perceptron", ""),
+            *(("AveragedPerceptron", then) for then in ("", "predict", "coef_")),
+        ]:
+            figures = bench.least("one_fit", learner, 100_000, 1 << 20, 80, 1, classes, then)
+            case = ", ".join(filter(None, ("large", learner, f"K = {classes}", then)))
+            peak(bench, case, figures, classes * (1 << 20) * 8)
 
 
 def row(bench: Bench) -> None:
