@@ -3,7 +3,7 @@
 
 use std::array::from_fn;
 
-use super::dot::{FEW, LANES};
+use super::dot::LANES;
 use crate::arith::simd::{HAS_VECTORS, Leaf, Simd};
 use crate::arith::value::{Index, Value};
 use crate::error::Result;
@@ -19,11 +19,11 @@ pub struct WideRow {
 impl WideRow {
     /// For rows of so many entries, with so many vectors.
     pub fn with_room(entries: usize, vectors: usize) -> Result<Self> {
-        let values = filled(0.0, if vectors > 1 { entries } else { entries.min(FEW) })?;
+        let values = filled(0.0, if vectors > 1 { entries } else { 0 })?;
         Ok(Self { values, by_lane: ByLane::with_room(entries, vectors)? })
     }
 
-    /// The values of a row, of few entries or for many vectors, and the other room.
+    /// The values of a row, and the other room.
     ///
     /// # Panics
     /// If there is no room for them.

@@ -157,10 +157,14 @@ pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[f64]) -
 /// changes no other. In memory, a lane that has just been written is waited for.
 #[inline(always)]
 #[must_use]
-pub fn dot_few_entries<I: Index>(columns: &[I], values: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
+pub fn dot_few_entries<T: Value, I: Index>(
+    columns: &[I],
+    values: &[T],
+    weight: impl Fn(usize) -> f64,
+) -> f64 {
     let mut lanes = [0.0; LANES];
     for (j, x) in columns.iter().zip(values) {
-        let product = (weight(j.at()) * *x).to_bits();
+        let product = (weight(j.at()) * x.widen()).to_bits();
         for (lane, own) in lanes.iter_mut().zip(OWN[j.at() % LANES]) {
             *lane += f64::from_bits(product & own);
         }

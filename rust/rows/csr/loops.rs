@@ -55,12 +55,17 @@ pub(in crate::rows) fn plane_by_plane<I: Index>(
     sums: &mut [f64],
 ) {
     for (k, sum) in sums.iter_mut().enumerate() {
-        let w = &w[k * d..][..d];
-        *sum = if columns.len() <= FEW_ENTRIES {
-            dot_few_entries(columns, values, |j| w[j])
-        } else {
-            dot_entries(columns, values, w)
-        };
+        *sum = product(columns, values, &w[k * d..][..d]);
+    }
+}
+
+/// The same for one plane.
+#[inline(always)]
+pub(in crate::rows) fn product<T: Value, I: Index>(columns: &[I], values: &[T], w: &[f64]) -> f64 {
+    if columns.len() <= FEW_ENTRIES {
+        dot_few_entries(columns, values, |j| w[j])
+    } else {
+        dot_entries(columns, values, w)
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::arith::axpy::axpy_entries;
 use crate::arith::by_lane::WideRow;
-use crate::arith::dot::{FEW, dot_entries, dot_entries_by};
+use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
 use crate::arith::integers::integers_within;
@@ -18,7 +18,7 @@ use crate::memory::refill;
 use crate::monitor::{Monitor, all, mapped};
 use crate::rows::ballot::SPARSEST;
 use crate::rows::csr::facts::Facts;
-use crate::rows::csr::loops::{Counts, FloatColumns, exact_product, plane_by_plane, products};
+use crate::rows::csr::loops::{Counts, FloatColumns, exact_product, plane_by_plane, product, products};
 use crate::rows::pass::learn::Learn;
 use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
 use crate::rows::survey::{Survey, survey};
@@ -94,8 +94,8 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     ) -> Result<()> {
         let mut wide = self.wide(intercept.len())?;
         self.activations(range, intercept, out, |(columns, values), sums| {
-            if let ([sum], true) = (&mut *sums, columns.len() > FEW) {
-                *sum = dot_entries(columns, values, &w[..self.columns]);
+            if let [sum] = sums {
+                *sum = product(columns, values, &w[..self.columns]);
             } else {
                 plane_by_plane(columns, wide.widened(values).0, w, self.columns, sums);
             }
