@@ -534,7 +534,7 @@ def two_columns_of_one_name(path: Path) -> None:
 @shape("titled.csv")
 def a_title_above_the_names(path: Path) -> None:
     rows = [(a, f, x, s) for _, s, a, f, x, _ in people()]
-    path.write_text("# passengers of 1912\n# all\n" + table(rows, ["age", "fare", "sex", "y"]))
+    path.write_text("# passengers of 1912\n\n# all\n\n" + table(rows, ["age", "fare", "sex", "y"]))
 
 
 @shape("reviews.csv.gz")

@@ -251,7 +251,7 @@ def _of_lines(word: str, suffix: str, lines: list[str], text: str) -> _Proposal 
         return _train(word, *form, *(["--multilabel"] if any("," in x.split()[0] for x in full) else []))
     if _is_tokens(lines):
         return _train(word, command="tag-train")
-    return _of_table(word, suffix, full) or _of_log(word, full)
+    return _of_table(word, suffix, full, lines) or _of_log(word, full)
 
 
 def _most(lines: Sequence[str], holds: Callable[[str], object]) -> bool:
@@ -330,7 +330,8 @@ def _of_log(word: str, lines: list[str]) -> _Proposal | None:
 # ---- tables
 
 
-def _of_table(word: str, suffix: str, lines: list[str]) -> _Proposal | None:
+def _of_table(word: str, suffix: str, lines: list[str], of_file: list[str]) -> _Proposal | None:
+    """Propose what learns from a table: ``of_file`` has its empty lines, too."""
     steps: list[str] = []
     fields = [line for line in lines if not re.fullmatch("sep=.", line)]
     delimiter = max(",\t;|", key=lambda mark: _evenness(fields, mark))
@@ -339,7 +340,8 @@ def _of_table(word: str, suffix: str, lines: list[str]) -> _Proposal | None:
     titles = next(i for i, row in enumerate(csv.reader(lines, delimiter=delimiter)) if len(row) == usual)
     if titles:  # such as Excel's "sep=;", or a title
         new = _unused(f"{Path(word).stem}.table{suffix}")
-        steps.append(f"sed {'1,' * (titles > 1)}{titles}d {shlex.quote(word)} > {shlex.quote(new)}")
+        above = of_file.index(lines[titles])
+        steps.append(f"sed {'1,' * (above > 1)}{above}d {shlex.quote(word)} > {shlex.quote(new)}")
         word, lines = new, lines[titles:]
     rows = list(csv.reader(lines, delimiter=delimiter))
     if len(rows[0]) == 2 and not _has_header(rows) and suffix != ".tsv" and delimiter == "\t":
@@ -407,7 +409,8 @@ def _of_blanks(word: str, lines: list[str]) -> _Proposal | None:
     ):
         return None
     new = _unused(f"{Path(word).stem}.table.csv")
-    found = _of_table(new, ".csv", [",".join(row) for row in rows])
+    commas = [",".join(row) for row in rows]
+    found = _of_table(new, ".csv", commas, commas)
     return found and found.after(f"awk '{{$1 = $1; print}}' OFS=, {shlex.quote(word)} > {shlex.quote(new)}")
 
 
