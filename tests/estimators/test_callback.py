@@ -91,9 +91,9 @@ def test_it_sees_the_learner_of_each_epoch(model, engine_name, noise):
     assert repr(seen[0][1]).endswith(f"seconds={seen[0][1].seconds}, n_before=0)")
 
 
-def test_a_record_of_no_fit_has_no_learner():
+def test_a_record_made_by_hand_has_no_model():
     record = EpochRecord(0, 0, np.zeros(1, dtype=np.int64), 0.0, np.zeros(1), 1, 0.0)
-    with pytest.raises(RuntimeError, match="no learner is behind it"):
+    with pytest.raises(RuntimeError, match="made by hand"):
         record.model()
 
 

@@ -379,7 +379,7 @@ def open_arrays(
 
     def cut(n: int | None) -> list[Callable[[], Batch]]:
         if n is None:
-            raise ValueError("n must be given: arrays can be cut anywhere")
+            raise ValueError("n must be given: arrays have no parts of their own; give n=2 or more")
         return [
             partial(_read_array_rows, given, a, b) if in_files else partial(Batch, *_of_scipy(between(a, b)))
             for a, b in evenly(n_rows, n)
@@ -466,7 +466,7 @@ def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int
     None of them is empty: where there are fewer bytes than ranges, some are of no file.
     """
     if n is None:
-        raise ValueError("n must be given: text can be cut anywhere")
+        raise ValueError("n must be given: text has no parts of its own; give n=2 or more")
     for file in files:
         if not isinstance(file, str) or not Path(file).is_file() or _is_packed(file):
             raise ValueError(

@@ -211,7 +211,7 @@ def open_safetensors(
 
     def cut(n: int | None) -> list[Callable[[], Batch]]:
         if n is None:
-            raise ValueError("n must be given: tensors can be cut anywhere")
+            raise ValueError("n must be given: tensors have no parts of their own; give n=2 or more")
         again = partial(open_safetensors, files, tensor, target=target, labels=labels)
         return [partial(_read_tensor_rows, again, a, b) for a, b in evenly(borders[-1][1], n)]
 

@@ -43,7 +43,7 @@ class Learnable:
         1 [[3. 1.]]
         """
         if self.learnt is None:
-            raise RuntimeError("record was not made by a fit, so that no learner is behind it")
+            raise RuntimeError("record was made by hand; only one that a fit gives to callback has a model")
         return self.learnt()
 
 
