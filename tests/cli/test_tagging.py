@@ -28,8 +28,10 @@ def test_tokens_with_blanks_are_read_as_in_the_training(call, trained, stdin):
 
 def test_blanks_that_may_separate_columns_are_warned_of(call, trained, stdin):
     model = trained(lines(WORDS, TAGS))
-    stdin(b"the D\ndog N\n")
-    assert "has no tab, so 'the D' is read as one token, as tabs separated" in call("tag", model).err
+    for text in ("the D\ndog N\n", "the dog barks\n"):
+        stdin(text.encode())
+        first = text.splitlines()[0]
+        assert f"has no tab, so {first!r} is read as one token, as tabs separated" in call("tag", model).err
 
 
 def test_conll_u_is_parts_of_speech_of_words(call, trained, tmp_path, stdin):

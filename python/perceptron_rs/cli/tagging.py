@@ -147,12 +147,13 @@ class TaggedFiles:
         else:
             self.tag = self.column or width
             self._places = self._find(width, with_tag=with_tag) or []
-        if self._reads_one_column and width == 1 < len(sentence.tokens):
+        if self._reads_one_column and width == 1:
             words = [word for (word,) in sentence.tokens]
             if all(" " in word for word in words):
                 warnings.warn(
                     f"{self.name}: has no tab, so {words[0]!r:.40} is read as one token, as tabs separated "
-                    f"the columns in the training; if blanks separate columns here, make them tabs",
+                    "the columns in the training; if blanks separate columns here, make them tabs; if they "
+                    "separate words, write one a line",
                     UserWarning,
                     stacklevel=1,
                 )
