@@ -172,3 +172,4 @@ def test_commands_on_named_pipes(call, refused, fifo, model, text_file, tmp_path
     again = fifo(b"", "again.svm")
     assert "can be read only once" in refused("reproduce", tmp_path / "s", again, status=2)
     assert "has 9 features, counted from 1" in refused("evaluate", model, fifo(b"1 9:1\n", "wide.svm"))
+    refused("train", fifo(b"1 a b\n", "odd.svm"))  # without a look at it for what to type, which would wait

@@ -103,6 +103,8 @@ def proposal(word: str, typed: Sequence[str], *, is_known: bool = False) -> str 
 
 def _command(word: str, typed: list[str], *, is_known: bool) -> str | None:
     path = Path(paths_of(word)[0])
+    if not (path.is_file() or path.is_dir()):
+        return None  # a pipe, which has been read: to open it again would wait for a writer
     found = _of_parquet(word, path) if path.suffix == ".parquet" else _of_bytes(word, path)
     if found is None:
         return None
