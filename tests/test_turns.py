@@ -23,6 +23,7 @@ from perceptron_rs import (
     SequencePerceptron,
     StructuredPerceptron,
     VotedPerceptron,
+    _core,
 )
 from perceptron_rs.state import turns
 from tests.learners import PASSES
@@ -147,6 +148,13 @@ def elsewhere(work):
 
 #: Of so many steps one is tried in a fit, of five times as many in another call.
 WITHIN = {"turns": 1, "lines": 11}
+
+
+@pytest.fixture(autouse=True)
+def _gives_the_mode_back():
+    """After a Ctrl-C on the line that gives the caller's floating-point mode back, ours stays for others."""
+    yield
+    _core._leave_standard()
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

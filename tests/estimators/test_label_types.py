@@ -21,9 +21,9 @@ from perceptron_rs import (
     Perceptron,
     SequencePerceptron,
     VotedPerceptron,
-    pieces,
     targets,
 )
+from perceptron_rs.arrays import pieces
 from perceptron_rs.io import Source
 from perceptron_rs.targets.distinct import distinct, places
 from perceptron_rs.targets.labels import joined_labels, label_array

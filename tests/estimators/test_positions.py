@@ -5,12 +5,12 @@ import inspect
 import pytest
 
 import perceptron_rs
-from perceptron_rs.dask import estimators as dask_estimators
+import perceptron_rs.dask
 
 METHODS = ("fit", "partial_fit", "predict_then_learn", "fit_stream", "fit_encoded", "predict", "score")
 CLASSES = [
     kind
-    for module in (perceptron_rs, dask_estimators)
+    for module in (perceptron_rs, perceptron_rs.dask)
     for kind in (getattr(module, name) for name in module.__all__)
     if inspect.isclass(kind) and hasattr(kind, "fit")
 ]
