@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
-LARGEST = 3_880_000  # bytes of the wheel: leaves of half floats have 330,000
+LARGEST = 3_700_000  # bytes of the wheel: leaves of half floats have 330,000
 
 #: What git tracks and the sdist leaves out: how this repository is hosted, and a cargo package of its own.
 NOT_SHIPPED = (".gitignore", ".github/", ".ci/", "fuzz/")
