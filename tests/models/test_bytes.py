@@ -29,6 +29,31 @@ def test_models_are_written_to_and_read_from_bytes_and_files(tmp_path):
     assert load_predictor(data).predict(X).tolist() == Y
 
 
+class Slow(io.RawIOBase):
+    """A file without a buffer, which takes some bytes at a time, and no more than it has room for."""
+
+    def __init__(self, room):
+        self.data, self.room = b"", room
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        taken = bytes(data)[: min(7, self.room - len(self.data))]
+        self.data += taken
+        return len(taken) or None
+
+
+def test_a_file_without_a_buffer_gets_all_or_an_error():
+    model, file, full = Perceptron().fit(X, Y), Slow(10**6), Slow(30)
+    model.save(file)
+    assert file.data == model.save()
+    with pytest.raises(BlockingIOError, match="takes no more, so what is in it is no model"):
+        model.save(full)
+    with pytest.raises(TypeError, match="path must be a file that is open in binary mode"):
+        model.save(io.StringIO())
+
+
 @pytest.mark.parametrize("read", [load, load_predictor])
 def test_what_is_no_model_is_refused_alike(read):
     with pytest.raises(ValueError, match=r"cannot load 4 bytes: it has 4 bytes"):

@@ -101,6 +101,26 @@ def test_the_form_of_the_batches_changes_no_bit(give):
         assert story(found) == story(expected)
 
 
+@pytest.mark.parametrize("options", [{}, {"block_size": 4}, {"block_size": 25}, {"cache": "cache"}])
+@pytest.mark.parametrize("form", ["dense", "big-endian", "csr", "list"])
+@pytest.mark.parametrize("learner", [AveragedPerceptron(**SHORT), VotedPerceptron(**SHORT)])
+def test_a_source_may_fill_the_same_arrays_for_each_batch(learner, form, options, tmp_path):
+    X, y, weight = np.empty((10, 5)), np.empty(10, dtype=Y.dtype), np.empty(10)
+    X = {"dense": X, "big-endian": X.astype(">f8"), "csr": sp.csr_matrix(np.ones((10, 5))), "list": []}[form]
+    values = X.data.reshape(10, 5) if form == "csr" else X
+
+    def batches():
+        for first in range(0, N, 10):
+            rows = slice(first, first + 10)
+            values[:], y[:], weight[:] = REAL[rows].tolist(), Y[rows], WEIGHT[rows] + 0.5
+            yield X, y, weight
+            values[:], y[:], weight[:] = [[9.0] * 5] * 10, "b", 7
+
+    options = {name: tmp_path / value if name == "cache" else value for name, value in options.items()}
+    found = clone(learner).fit_stream(Source(batches=batches), **options)
+    assert story(found) == story(clone(learner).fit(REAL, Y, sample_weight=WEIGHT + 0.5))
+
+
 @pytest.mark.parametrize("size", [7, 30, 100])
 @pytest.mark.parametrize("weighted", [0, 1])
 def test_batches_without_weights_weigh_1_whatever_the_blocks(weighted, size):

@@ -119,9 +119,12 @@ def stored_values(stored: StoredRows) -> NDArray[np.generic]:
     return stored["rows" if "rows" in stored else "rows_values"]
 
 
+_ZERO = frozen({"0": np.array(0.0)})["0"]
+
+
 def zeros(shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return zeros to start from: one, over and over, which takes no memory and no time to look at."""
-    return np.broadcast_to(np.float64(0.0), shape)
+    return np.broadcast_to(_ZERO, shape)
 
 
 def are_zeros(array: NDArray[np.float64]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from collections.abc import Callable, Iterable
@@ -80,6 +81,19 @@ def write_whole(path: str | os.PathLike[str], data: Written, *, lasting: bool = 
         _sync_folder(target.parent)
 
 
+def write_to_open(file: BinaryIO, data: bytes) -> None:
+    """Write all of it to an open file: one without a buffer takes as much as it can, and says how much."""
+    if isinstance(file, io.TextIOBase):
+        raise TypeError("path must be a file that is open in binary mode, got one of text; open it with 'wb'")
+    taken = file.write(data)
+    while isinstance(file, io.RawIOBase) and taken != len(data):
+        if not taken or not 0 < taken < len(data):
+            reason = "takes no more, so what is in it is no model; open a file with a buffer"
+            raise BlockingIOError(errno.EAGAIN, reason, file_name(file))
+        data = data[taken:]
+        taken = file.write(data)
+
+
 def check_target(path: str | os.PathLike[str]) -> None:
     """Raise OSError if `write_whole` could not write there: before the work, and without a trace."""
     import tempfile
@@ -147,8 +161,6 @@ def open_regular(path: Source) -> tuple[BinaryIO, int]:
                 f"path must be a str, a path object, bytes or a file that is open in binary mode, got "
                 f"{type(path).__name__}"
             )
-        import io
-
         return io.BytesIO(data), memoryview(data).nbytes
     name = _name_of(path)
     _refuse_other(os.stat(name), path)  # noqa: PTH116  before it is opened: opening a pipe waits for a writer

@@ -20,7 +20,7 @@ from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
 from perceptron_rs.models.contents import contents_of
 from perceptron_rs.models.document import CALIBRATION, LABELS, NARROW, ROUNDED, json_scalar
-from perceptron_rs.models.files import path_of, write_whole
+from perceptron_rs.models.files import path_of, write_to_open, write_whole
 from perceptron_rs.models.parameters import checked, parameters_to_json
 from perceptron_rs.models.training_record import collect_record
 from perceptron_rs.prediction.estimator import Estimator
@@ -90,7 +90,7 @@ def save(
         path_of(name)
         write_whole(name, bytes_of(estimator, dtype, prune))
     else:
-        path.write(bytes_of(estimator, dtype, prune))
+        write_to_open(path, bytes_of(estimator, dtype, prune))
     return None
 
 

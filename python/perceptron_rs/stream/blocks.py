@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
+from mmap import mmap
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
@@ -126,7 +127,7 @@ class Stream:
                     [array_batch(source.between(*ends))] for ends in borders(source.n_rows, self.size)
                 )
             else:
-                yield from rebatch(map(array_batch, source.batches()), self.size)
+                yield from blocks_of(source, self.size)
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
@@ -155,9 +156,7 @@ class Stream:
                 if source.advise is not None:
                     source.advise(*ends, False)
             return
-        for number, batch in enumerate(
-            map(concatenate_batches, rebatch(map(array_batch, source.batches()), self.size))
-        ):
+        for number, batch in enumerate(map(concatenate_batches, blocks_of(source, self.size))):
             n_rows += batch_length(batch)
             if self.is_summed or not source.files:  # else the time of change tells it
                 checksum_now = checksum(example_arrays(batch))
@@ -343,15 +342,20 @@ def n_bytes(batch: Batch) -> int:
     return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse(X) else X.nbytes)
 
 
-def rebatch(batches: Iterator[Batch], size: int) -> Iterator[list[Batch]]:
-    """Give the same examples ``size`` at a time, as batches and parts of batches that are not copied."""
+def blocks_of(source: Source, size: int) -> Iterator[list[Batch]]:
+    """Give the examples of a source ``size`` at a time, as batches and parts of batches.
+
+    Those of users' own sources are copied: many fill the same arrays for each batch, and the next one is read
+    while this one waits or is learnt.
+    """
     waiting: list[Batch] = []
     missing = size
-    for batch in batches:
+    for batch in map(array_batch, source.batches()):
         first, n = 0, batch_length(batch)
         while first < n:
             last = min(n, first + missing)
-            waiting.append(slice_batch(batch, first, last) if (first, last) != (0, n) else batch)
+            part = slice_batch(batch, first, last) if (first, last) != (0, n) else batch
+            waiting.append(part if source.files else _own(part))
             missing -= last - first
             first = last
             if missing == 0:
@@ -360,6 +364,25 @@ def rebatch(batches: Iterator[Batch], size: int) -> Iterator[list[Batch]]:
                 del whole  # or it would be there beside the next one
     if waiting:
         yield waiting
+
+
+def _own(batch: Batch) -> Batch:
+    """Return a batch of arrays that nobody else can write to."""
+    X, *others = batch
+    if is_sparse(X):
+        data, indices, indptr = map(_copy_of_lent, (X.data, X.indices, X.indptr))
+        own = csr(data, indices, indptr, X.shape[1])
+    else:
+        own = _copy_of_lent(X)
+    return Batch(own, *(None if array is None else _copy_of_lent(array) for array in others))
+
+
+def _copy_of_lent(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of an array, unless its memory can be written to by nobody."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray) and not owner.flags.writeable:
+        owner = owner.base
+    return array if owner is None or isinstance(owner, bytes | mmap) else array.copy()
 
 
 def count_from_zero(batch: Batch, facts: StreamFacts) -> Batch:

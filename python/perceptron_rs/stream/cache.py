@@ -110,9 +110,12 @@ def cache_contents(path: PathLike) -> tuple[int, bool]:
 def compact_source(source: Source) -> Source:
     """Return the same examples with values in the smallest type."""
     between = source.between
+    each = (
+        in_order if source.files else map
+    )  # what users' own sources give may be filled anew before its turn
     return replace(
         source,
-        batches=lambda: in_order(_compact, source.batches()),
+        batches=lambda: each(_compact, source.batches()),
         between=None if between is None else lambda first, last: _compact(between(first, last)),
     )
 

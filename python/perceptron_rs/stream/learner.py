@@ -49,8 +49,8 @@ class StreamFit(Trainable):
         source : Source, tuple of arrays, or iterable of batches
             The examples: what the functions ``open_...`` of ``perceptron_rs.io`` return, a tuple
             ``(X, y)`` or ``(X, y, sample_weight)``, or an object that gives such tuples each time it is
-            iterated over. Of a sequence learner, sequences: tuples ``(X, y, None, lengths)``, or
-            ``(X, y)`` of lists of sequences.
+            iterated over, which may fill the same arrays for each. Of a sequence learner, sequences:
+            tuples ``(X, y, None, lengths)``, or ``(X, y)`` of lists of sequences.
         classes : array-like of shape (n_classes,), default=None
             All classes that occur. Labels of the data say their type. If None, a first pass finds them. A
             vocabulary of attributes takes another pass.
