@@ -449,13 +449,15 @@ def test_rows_of_a_matrix_in_every_form():
         np.asfortranarray(values),
     ):
         matrix = ExactMatrix(form)
-        for found in (list(matrix.rows()), [matrix.row(k) for k in range(9)]):
-            for ((columns, numbers), exponent), row in zip(found, values, strict=True):
-                dense = [Fraction(0)] * 5
-                for column, number in zip(range(5) if columns is None else columns, numbers, strict=True):
-                    dense[column] = number * Fraction(2) ** exponent
+        for number, (((columns, numbers), exponent), row) in enumerate(
+            zip(matrix.rows(), values, strict=True)
+        ):
+            pairs = zip(range(5) if columns is None else columns, numbers, strict=True)
+            for found, scale in ((dict(pairs), exponent), matrix.row(number)):
+                dense = [found.get(column, 0) * Fraction(2) ** scale for column in range(5)]
                 assert dense == [Fraction(v) for v in row.tolist()]
-    assert ExactMatrix(twice).row(0) == (([1], [1]), 1)
+        assert all(0 not in matrix.row(number)[0].values() for number in range(9))
+    assert ExactMatrix(twice).row(0) == ({1: 1}, 1)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 30])

@@ -6,7 +6,7 @@ import math
 import warnings
 from fractions import Fraction
 from types import ModuleType
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -265,10 +265,6 @@ class MaxMarginClassifier(
             self.dual_coef_ = np.ascontiguousarray(weights[:, self.support_])
             is_stored = self.kernel != "precomputed"
             self._stored_support = select_rows(data.stored, self.support_) if is_stored else {}
-        self._own()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
         self._own()
 
     def _check_parameters(self) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise, repeat
+from itertools import pairwise
 
 import numpy as np
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.errors import naming
-from perceptron_rs.margins.exact.matrix import ExactMatrix, ExactRow, integers, product, square_root_floor
+from perceptron_rs.margins.exact.matrix import ExactMatrix, integers, product, square_root_floor
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.exact.systems import has_positive_solution, solve_exactly
 from perceptron_rs.margins.result import STATUSES, MarginResult
@@ -158,8 +158,8 @@ class _Problem:
         self.signs = [1 if label == positive else -1 for label in labels]
         self.free = result.bias == "free"
 
-    def support(self) -> Iterator[tuple[int, ExactRow, int]]:
-        """Yield sign, row and exponent of each row that carries weight."""
+    def support(self) -> Iterator[tuple[int, dict[int, int], int]]:
+        """Yield sign, numbers by column and exponent of each row that carries weight."""
         for number in self.result.support.tolist():
             yield self.signs[number], *self.matrix.row(number)
 
@@ -168,13 +168,10 @@ class _Problem:
         rows = list(self.support())
         least = min(exponent for _, _, exponent in rows)
         equations: dict[int, list[int]] = {}
-        for place, (sign, (columns, numbers), exponent) in enumerate(rows):
-            for column, number in zip(
-                range(len(numbers)) if columns is None else columns, numbers, strict=True
-            ):
-                if number:
-                    line = equations.setdefault(column, [0] * len(rows))
-                    line[place] = sign * number << (exponent - least)
+        for unknown, (sign, numbers, exponent) in enumerate(rows):
+            for column, number in numbers.items():
+                line = equations.setdefault(column, [0] * len(rows))
+                line[unknown] = sign * number << (exponent - least)
         matrix = list(equations.values())
         if self.result.bias == "augmented":
             matrix.append([sign for sign, *_ in rows])
@@ -348,17 +345,14 @@ def _check_upper(result: MarginResult, problem: _Problem) -> None:
     mean: dict[int, Fraction] = {}
     total = 0
     by_exponent: dict[int, dict[int, int]] = {}
-    for weight, (sign, (columns, numbers), exponent) in zip(
+    for weight, (sign, numbers, exponent) in zip(
         result.dual_weights.tolist(), problem.support(), strict=True
     ):
         sums = by_exponent.setdefault(exponent, {})
-        total += sign * weight
-        for column, value in zip(
-            range(len(numbers)) if columns is None else columns,
-            map(_times, numbers, repeat(sign * weight)),
-            strict=True,
-        ):
-            sums[column] = sums.get(column, 0) + value
+        signed = sign * weight
+        total += signed
+        for column, number in numbers.items():
+            sums[column] = sums.get(column, 0) + signed * number
     for exponent, sums in by_exponent.items():
         unit = Fraction(2) ** (exponent - 53)
         for column, value in sums.items():
@@ -368,10 +362,6 @@ def _check_upper(result: MarginResult, problem: _Problem) -> None:
         square += Fraction(total, _ONE) ** 2
     limit = Fraction(result.upper) * (2 if problem.free else 1)
     _claim(square <= limit**2, f"the weighted rows do not prove upper={result.upper!r}")
-
-
-def _times(a: int, b: int) -> int:
-    return a * b
 
 
 def _claim(holds: bool, text: str) -> None:

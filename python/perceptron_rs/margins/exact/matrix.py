@@ -60,14 +60,15 @@ class ExactMatrix:
         if self._values.dtype.kind == "f" and not np.isfinite(self._values).all():
             raise ValueError("X must be finite; such examples have no margin")
 
-    def row(self, number: int) -> tuple[ExactRow, int]:
-        """Return one row and its exponent."""
+    def row(self, number: int) -> tuple[dict[int, int], int]:
+        """Return the numbers of one row that are not 0, by column, and their exponent."""
         if self._matrix is None:
-            numbers, exponent = integers(self._values[number])
-            return (None, numbers), exponent
-        begin, end = self._matrix.indptr[number : number + 2]
-        numbers, exponent = integers(self._values[begin:end])
-        return (self._matrix.indices[begin:end].tolist(), numbers), exponent
+            columns, values = range(self.shape[1]), self._values[number]
+        else:
+            begin, end = self._matrix.indptr[number : number + 2]
+            columns, values = self._matrix.indices[begin:end].tolist(), self._values[begin:end]
+        numbers, exponent = integers(values)
+        return {column: k for column, k in zip(columns, numbers, strict=True) if k}, exponent
 
     def rows(self) -> Iterator[tuple[ExactRow, int]]:
         """Yield all rows, each with the exponent of its numbers."""

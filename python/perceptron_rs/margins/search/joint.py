@@ -182,18 +182,11 @@ def _sparse_floats(X: MatrixLike, *, has_bias: bool) -> MatrixLike:
 
 def _pair_rows(rows: MatrixLike, labels: NDArray[np.intp], classes: int) -> MatrixLike:
     """Return a row for each example and each wrong class."""
-    n = rows.shape[0]
-    blocks = []
+    (n, d), entries = rows.shape, rows.tocoo()
+    own, blocks = labels[entries.row], []
     for shift in range(1, classes):
-        numbers = np.arange(n)
-        wrong = (labels + shift) % classes
-        parts = []
-        for k in range(classes):
-            sign = (labels == k).astype(np.float64) - (wrong == k)
-            chosen = np.flatnonzero(sign)
-            place = csr_matrix((sign[chosen], (numbers[chosen], chosen)), shape=(n, n))
-            parts.append(place @ rows)
-        blocks.append(hstack(parts, format="csr"))
-    pairs = vstack(blocks, format="csr")
-    pairs.sort_indices()
-    return pairs
+        wrong = (own + shift) % classes
+        columns = np.concatenate([own * d + entries.col, wrong * d + entries.col])
+        values, numbers = np.concatenate([entries.data, -entries.data]), np.tile(entries.row, 2)
+        blocks.append(csr_matrix((values, (numbers, columns)), shape=(n, classes * d)))
+    return vstack(blocks, format="csr")

@@ -109,10 +109,9 @@ class Space:
         points: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
         for i, weight in enumerate(weights):
             if weight:
-                (columns, numbers), exponent = matrix.row(i)
+                numbers, exponent = matrix.row(i)
                 unit = Fraction(2) ** exponent
-                places = range(len(numbers)) if columns is None else columns
-                point = tuple((c, k * unit) for c, k in zip(places, numbers, strict=True) if k)
+                point = tuple((column, k * unit) for column, k in numbers.items())
                 points[point] = points.get(point, Fraction(0)) + weight
         left = [(dict(point), weight) for point, weight in points.items() if weight]
         if self.spec.name == "rbf" or not left:

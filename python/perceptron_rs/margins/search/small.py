@@ -72,13 +72,11 @@ def decided(problem: Problem, result: MarginResult, space: Space | None) -> tupl
 def _points(problem: Problem, signs: list[int], *, has_bias: bool) -> tuple[list[Point], int]:
     """Return the points ``y_i (x_i, 1)`` as whole numbers, and the exponent of their unit."""
     matrix = ExactMatrix(matrix_of(problem.data.stored, problem.data.rows.shape[1]))
-    rows = list(matrix.rows())
+    rows = [matrix.row(number) for number in range(len(signs))]
     least = min(0, *(exponent for _, exponent in rows))
     points = []
-    for ((columns, numbers), exponent), sign in zip(rows, signs, strict=True):
-        places = range(len(numbers)) if columns is None else columns
-        shift = exponent - least
-        point = {c: sign * k << shift for c, k in zip(places, numbers, strict=True) if k}
+    for (numbers, exponent), sign in zip(rows, signs, strict=True):
+        point = {column: sign * k << (exponent - least) for column, k in numbers.items()}
         points.append(point | ({-1: sign << -least} if has_bias else {}))
     return points, least
 
