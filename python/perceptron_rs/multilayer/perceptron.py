@@ -30,7 +30,6 @@ from perceptron_rs.sklearn_base import fit_context
 from perceptron_rs.state.turns import change, exclusive
 from perceptron_rs.targets.weights import CallWeights, start_value
 from perceptron_rs.training.feeders import InMemory
-from perceptron_rs.training.sklearn_callbacks import FitTask
 from perceptron_rs.training.train import Feeder, Trainable, train
 
 
@@ -191,6 +190,7 @@ class MultilayerPerceptron(
     _fixed: ClassVar[tuple[str, ...]] = ("hidden_layer_sizes", "activation")
     _rate: ClassVar[str] = "learning_rate_init"
     _is_softmax: ClassVar[bool] = True
+    _observer = None  # it has no callback
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: ArrayLike, *, sample_weight: ArrayLike = None) -> Self:
@@ -351,9 +351,6 @@ class MultilayerPerceptron(
 
     def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:
         return self._outputs(feeder.engine, examples.rows, state.state(), n_threads(self))
-
-    def _observer(self, feeder: Feeder, task: FitTask | None) -> None:
-        """Return nothing: it has no callback."""
 
     def _publish_report(self, feeder: Feeder) -> None:
         report = feeder.report

@@ -32,7 +32,7 @@ from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Carrier
 from perceptron_rs.targets.weights import start_value
 from perceptron_rs.training.driver import Schedule
-from perceptron_rs.training.sklearn_callbacks import FitTask
+from perceptron_rs.training.progress import Observer
 from perceptron_rs.training.train import Feeder
 
 
@@ -41,6 +41,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, SequencePerceptro
 
     _least: ClassVar[int] = 1
     _columns_of_data: ClassVar[tuple[str, ...]] = ("encoder", "template")
+    _observer: ClassVar[type[Observer] | None] = SequenceObserver
     tol: float | None = None  # all epochs are made, unless examples are held out
 
     save = save
@@ -218,11 +219,6 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, SequencePerceptro
     def _schedule(self, feeder: Feeder) -> Schedule:
         tolerance = None if feeder.held_out is None else 1.0  # a token
         return replace(super()._schedule(feeder), tol=tolerance)
-
-    def _observer(self, feeder: Feeder, task: FitTask | None) -> SequenceObserver:  # noqa: ARG002
-        return SequenceObserver(
-            self, feeder.n_examples, feeder.held_out, lambda model, state: model._keep(feeder, state)
-        )
 
     def _keep(self, feeder: Feeder, state: RunState) -> None:
         super()._keep(feeder, state)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import RunState
 from perceptron_rs.parameters.epoch_record import Learnable
-from perceptron_rs.training.early_stopping import ValidationPart
 from perceptron_rs.training.progress import Observer
-
-if TYPE_CHECKING:
-    from perceptron_rs.sequence.base import SequenceLearner
-    from perceptron_rs.training.train import Trainable
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +59,6 @@ Callback: TypeAlias = Callable[[SequenceEpoch], Any]
 class SequenceObserver(Observer):
     """Watches the epochs of a run on sequences, of which some may be held out."""
 
-    def __init__(
-        self,
-        estimator: SequenceLearner,
-        n_sequences: int,
-        held_out: ValidationPart | None,
-        publish: Callable[[Trainable, RunState], None],
-    ) -> None:
-        super().__init__(estimator, n_sequences, None, publish)
-        self.held_out = held_out
-
     def describe(
         self,
         epoch: int,
@@ -84,7 +68,8 @@ class SequenceObserver(Observer):
         learnt: Callable[[], object],
     ) -> tuple[SequenceEpoch, str]:
         """Return the argument of ``callback``, and the line that ``verbose`` prints."""
-        score = self.held_out.scores[-1] if self.held_out is not None and self.held_out.scores else None
+        held_out = self.feeder.held_out
+        score = held_out.scores[-1] if held_out is not None and held_out.scores else None
         record = SequenceEpoch(
             epoch=epoch,
             sequence_errors=int(mistakes[0]),

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import Run, RunState
+from perceptron_rs.engines import Run
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.parameters.epoch_record import EpochRecord
 from perceptron_rs.training.sklearn_callbacks import FitTask
 
 if TYPE_CHECKING:
-    from perceptron_rs.training.train import Trainable
+    from perceptron_rs.training.train import Feeder, Trainable
 
 #: What a program switches on to have a line of each epoch where it wants it.
 _LOGGER = logging.getLogger("perceptron_rs")
@@ -26,10 +26,8 @@ _LOGGER = logging.getLogger("perceptron_rs")
 class _Learnt:
     """What has been learnt so far, on a copy of the estimator; only while a callback looks at it."""
 
-    def __init__(
-        self, estimator: Trainable, publish: Callable[[Trainable, RunState], None], run: Run
-    ) -> None:
-        self.estimator, self.publish = estimator, publish
+    def __init__(self, observer: Observer, run: Run) -> None:
+        self.observer = observer
         self.run: Run | None = run
 
     @standard()
@@ -38,30 +36,21 @@ class _Learnt:
             raise RuntimeError(
                 "record.model() is there while callback runs; call it there, and keep the model"
             )
-        model = copy.copy(self.estimator)
+        model = copy.copy(self.observer.estimator)
         model.callback = None
-        self.publish(model, self.run.state())
+        model._keep(self.observer.feeder, self.run.state())
         return model
 
 
 class Observer:
-    """Watches the epochs of a run for callbacks and ``verbose``.
+    """Watches the epochs of a run for callbacks and ``verbose``; ``task`` tells scikit-learn's callbacks."""
 
-    ``task`` tells scikit-learn's callbacks. ``publish`` puts what has been learnt on an estimator.
-    """
-
-    def __init__(
-        self,
-        estimator: Trainable,
-        n_examples: int,
-        task: FitTask | None,
-        publish: Callable[[Trainable, RunState], None],
-    ) -> None:
+    def __init__(self, estimator: Trainable, feeder: Feeder, task: FitTask | None) -> None:
         self.task = task if task is not None and task.is_watched else None
-        self.estimator, self.publish = estimator, publish
+        self.estimator, self.feeder = estimator, feeder
         self.callback: Callable[[Any], Any] | None = estimator.callback
         self.verbose, self.logged = bool(estimator.verbose), _LOGGER.isEnabledFor(logging.INFO)
-        self.n_examples, self.n_before = n_examples, 0
+        self.n_examples, self.n_before = feeder.n_examples, 0
         self.start = time.perf_counter()
 
     @property
@@ -97,7 +86,7 @@ class Observer:
     ) -> bool:
         """Tell of an epoch; return whether it was the last."""
         seconds = time.perf_counter() - self.start
-        learnt = _Learnt(self.estimator, self.publish, run)
+        learnt = _Learnt(self, run)
         record, text = self.describe(epoch, mistakes, losses, seconds, learnt)
         if self.verbose:
             print(f"-- epoch {epoch + 1}: {text}, {seconds:.2f} s", flush=True)  # files, too, are followed
@@ -108,6 +97,6 @@ class Observer:
             ends = self.callback is not None and bool(self.callback(record))
         learnt.run = None
         if self.task is not None:
-            publish, state = self.publish, run.state()
-            ends |= self.task.epoch(lambda model: publish(model, state))
+            feeder, state = self.feeder, run.state()
+            ends |= self.task.epoch(lambda model: model._keep(feeder, state))
         return ends

@@ -177,6 +177,8 @@ class Trainable(Estimator):
     _is_softmax: ClassVar[bool] = False
     #: What is learnt of columns, which a cold start must not find.
     _columns_of_data: ClassVar[tuple[str, ...]] = ()
+    #: What watches the epochs, for learners with a callback.
+    _observer: ClassVar[type[Observer] | None] = Observer
     #: Whether an epoch without a mistake ends a fit.
     _until_clean: ClassVar[bool] = True
 
@@ -231,10 +233,6 @@ class Trainable(Estimator):
             int(self.n_iter_no_change),
             self._until_clean,
         )
-
-    def _observer(self, feeder: Feeder, task: FitTask | None) -> Observer | None:
-        """Return the observer of the epochs."""
-        return Observer(self, feeder.n_examples, task, lambda model, state: model._keep(feeder, state))
 
     def _publish_report(self, feeder: Feeder) -> None:
         """Put what the run reports on the estimator."""
@@ -320,7 +318,8 @@ def _learn_in_epochs(learner: Trainable, feeder: Feeder) -> None:
         feeder.hold_out()
         task = feeder.task()
         settings, schedule = learner._settings(feeder), learner._schedule(feeder)
-        report = feeder.report = feeder.learn(state, settings, schedule, learner._observer(feeder, task))
+        observer = None if learner._observer is None else learner._observer(learner, feeder, task)
+        report = feeder.report = feeder.learn(state, settings, schedule, observer)
     except OverflowError as error:
         feeder.assert_finite()
         raise overflow(error, rate_of(learner)) from None
