@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import BlockDigest, Comparison, DigestInput
 from perceptron_rs.audit.record import Call
 from perceptron_rs.engines import get_engine
-from perceptron_rs.estimator_attributes import feature_names
+from perceptron_rs.estimator_attributes import attributes, feature_names
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source, as_source
 from perceptron_rs.prediction.estimator import Estimator
@@ -50,6 +51,17 @@ from perceptron_rs.training.feeders import InMemory
 from perceptron_rs.training.train import Trainable, train
 
 
+class Arguments(NamedTuple):
+    """What is said of the examples: the arguments of `reproduce` of these names."""
+
+    X: MatrixLike
+    y: ArrayLike
+    sample_weight: ArrayLike
+    lengths: ArrayLike
+    encoder: AttributeEncoder | None
+    classes: ArrayLike
+
+
 class CallExamples(ABC):
     """Examples for the calls of a record."""
 
@@ -58,18 +70,21 @@ class CallExamples(ABC):
     #: What has made columns of attributes, anew.
     encoder: AttributeEncoder | None = None
 
+    #: How many they are.
+    n: int
+
     def __init__(
-        self, model: Estimator, calls: tuple[Call, ...], key: bytes | None, classes: ArrayLike
+        self, model: Estimator, calls: tuple[Call, ...], given: Arguments, key: bytes | None
     ) -> None:
         self.model, self.calls = model, calls
-        self.given_classes = None if classes is None else new_classes(classes, None, least=1)
+        self.given_classes = None if given.classes is None else new_classes(given.classes, None, least=1)
         self.blocks: tuple[BlockDigest, ...] = () if calls[-1].digests is None else calls[-1].digests.blocks
         self.comparison = Comparison(self.blocks, calls[0].columns, key)
 
     @property
-    @abstractmethod
     def begins(self) -> list[int]:
         """At which example each call begins."""
+        return _begins(self.calls, self.blocks, self.n)
 
     @abstractmethod
     def difference(self) -> str | None:
@@ -159,28 +174,23 @@ class CallExamples(ABC):
 
 
 def call_examples(
-    model: Estimator,
-    calls: tuple[Call, ...],
-    X: MatrixLike,
-    y: ArrayLike,
-    sample_weight: ArrayLike,
-    lengths: ArrayLike,
-    encoder: AttributeEncoder | None,
-    key: bytes | None,
-    classes: ArrayLike,
+    model: Estimator, calls: tuple[Call, ...], given: Arguments, key: bytes | None
 ) -> CallExamples:
     """Return the examples, as what they are."""
-    of_sequences = {"lengths": lengths, "encoder": encoder}
-    if isinstance(X, Source):
-        _refuse(of_sequences | {"y": y, "sample_weight": sample_weight}, "with a source, which gives them")
-        return _OfSource(model, calls, X, key, classes)
-    if y is None:
+    kind: type[CallExamples] = _OfArrays
+    refused: tuple[str, ...] = ("lengths", "encoder")
+    why = f"for {type(model).__name__}, which has not learnt from sequences"
+    if isinstance(given.X, Source):
+        kind, why = _OfSource, "with a source, which gives them"
+        refused = (*refused, "y", "sample_weight")
+    elif given.y is None:
         raise ValueError("y must be given with X, unless X is a source; pass the labels")
-    if isinstance(model, SequenceLearner):
-        _refuse({"sample_weight": sample_weight}, "for sequences")
-        return _OfSequences(model, calls, X, y, lengths, encoder, key, classes)
-    _refuse(of_sequences, f"for {type(model).__name__}, which has not learnt from sequences")
-    return _OfArrays(model, calls, X, y, sample_weight, key, classes)
+    elif isinstance(model, SequenceLearner):
+        kind, refused, why = _OfSequences, ("sample_weight",), "for sequences"
+    for name, value in attributes(given, refused).items():
+        if value is not None:
+            raise ValueError(f"{name} must be None {why}, got {value!r:.80}")
+    return kind(model, calls, given, key)
 
 
 def unfitted(model: Estimator, call: Call) -> Estimator:
@@ -189,35 +199,19 @@ def unfitted(model: Estimator, call: Call) -> Estimator:
     return kind(**call.parameters)
 
 
-def _refuse(given: dict[str, object], what: str) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"{name} must be None {what}, got {value!r:.80}")
-
-
 class _OfArrays(CallExamples):
     """Rows of a matrix."""
 
     def __init__(
-        self,
-        model: Estimator,
-        calls: tuple[Call, ...],
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike,
-        key: bytes | None,
-        classes: ArrayLike,
+        self, model: Estimator, calls: tuple[Call, ...], given: Arguments, key: bytes | None
     ) -> None:
-        super().__init__(model, calls, key, classes)
-        self.y, self.sample_weight = y, sample_weight
-        X = as_columns(model, X)
+        super().__init__(model, calls, given, key)
+        self.y, self.sample_weight = given.y, given.sample_weight
+        X = as_columns(model, given.X)
         self.probe = unfitted(model, calls[0])
         self.data = examples(self.probe, get_engine("rust"), as_array(X), reset=True)
         self.X = X.tocsr() if issparse(X) else as_array(X)
-
-    @property
-    def begins(self) -> list[int]:
-        return _begins(self.calls, self.blocks, self.data.rows.shape[0])
+        self.n = self.data.rows.shape[0]
 
     def difference(self) -> str | None:
         model, (n, columns) = self.model, self.data.rows.shape
@@ -277,19 +271,11 @@ class _OfSequences(CallExamples):
     unit = "sequences"
 
     def __init__(
-        self,
-        model: SequenceLearner,
-        calls: tuple[Call, ...],
-        X: MatrixLike,
-        y: ArrayLike,
-        lengths: ArrayLike,
-        encoder: AttributeEncoder | None,
-        key: bytes | None,
-        classes: ArrayLike,
+        self, model: Estimator, calls: tuple[Call, ...], given: Arguments, key: bytes | None
     ) -> None:
-        super().__init__(model, calls, key, classes)
-        self.encoder = encoder
-        X = token_lists(model, X)
+        super().__init__(model, calls, given, key)
+        self.encoder, y, lengths = given.encoder, given.y, given.lengths
+        X = token_lists(model, given.X)
         if is_nested(X):
             tokens, lengths = flat_tokens(X)
             y, X, lengths = (
@@ -311,16 +297,13 @@ class _OfSequences(CallExamples):
         self.lengths = lengths[lengths > 0]
         self.X, self.y = X, label_array(model, y, self.data.rows.shape[0])
         self.ends = np.concatenate([[0], np.cumsum(self.lengths)])
-
-    @property
-    def begins(self) -> list[int]:
-        return _begins(self.calls, self.blocks, len(self.lengths))
+        self.n = len(self.lengths)
 
     def difference(self) -> str | None:
         columns = self.data.rows.shape[1]
         if self.encoder is None and columns != self.calls[0].columns:
             return self.other_columns(columns)
-        if (number := self.other_number(len(self.lengths))) is not None:
+        if (number := self.other_number(self.n)) is not None:
             return number
         if (row := self.unknown_label(self.y)) is not None:
             return f"token {row} has the label {_label_text(self.y, row)}, which is no class of the model"
@@ -354,18 +337,19 @@ class _OfSource(CallExamples):
     """Blocks of a source, which each pass reads anew."""
 
     def __init__(
-        self, model: Estimator, calls: tuple[Call, ...], given: Source, key: bytes | None, classes: ArrayLike
+        self, model: Estimator, calls: tuple[Call, ...], given: Arguments, key: bytes | None
     ) -> None:
-        super().__init__(model, calls, key, classes)
+        super().__init__(model, calls, given, key)
+        source = given.X
         if any(call.method != "fit_stream" for call in calls):
             raise ValueError("a source is for models that fit_stream has trained; give X and y as arrays")
-        if not given.again:
+        if not source.again:
             raise ValueError(
-                f"{given.name} can be read only once, but it is compared before it is learnt from; "
+                f"{source.name} can be read only once, but it is compared before it is learnt from; "
                 f"name a file"
             )
         self.probe = unfitted(model, calls[0])
-        self.source = of_columns(model, given)
+        self.source = of_columns(model, source)
         if isinstance(self.probe, SequenceLearner):
             self.unit, self.source = "sequences", encoded(self.probe, self.source, goes_on=False)
         self.encoder = getattr(self.probe, "encoder_", None)

@@ -21,7 +21,7 @@ from perceptron_rs.models.comparison import arrays, difference, learnt_arrays
 from perceptron_rs.parameters.checks import parameters_without_effect
 from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.recipe.of_files import OF_FILES
-from perceptron_rs.rerun.examples import CallExamples, call_examples, unfitted
+from perceptron_rs.rerun.examples import Arguments, CallExamples, call_examples, unfitted
 from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.training.train import Trainable
@@ -148,7 +148,8 @@ def reproduce(
         order = f"classes_ is {model.classes_.tolist()!r:.200} in the model, and every training sorts classes"
         return Reproduction(False, "numbers", f"other numbers: {order}", own, None)
     key = _checked_key(model, calls, audit_key)
-    given = call_examples(model, calls, X, y, sample_weight, lengths, encoder, key, classes)
+    arguments = Arguments(X, y, sample_weight, lengths, encoder, classes)
+    given = call_examples(model, calls, arguments, key)
     differing = given.difference()
     if differing is not None:
         return Reproduction(False, "data", f"other data: {differing}", own, None)
