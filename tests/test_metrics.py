@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_rs.metrics import SCHEMES, are_chunked, chunk_scores, chunks, tag_parts
+from perceptron_rs.metrics import are_chunked, chunk_scores, chunks
+from perceptron_rs.targets.chunk_tags import SCHEMES, tag_parts
 
 
 def of(tags, scheme=None):

@@ -16,36 +16,12 @@ from numpy.typing import NDArray
 
 from perceptron_rs import _core
 from perceptron_rs.arrays.csr import StoredRows, csr_of
-from perceptron_rs.arrays.named import State
+from perceptron_rs.arrays.named import State as State
 from perceptron_rs.choices import EngineName
 
 if TYPE_CHECKING:  # what predicts needs none of them
     from perceptron_rs.settings import Data, Epoch, EpochPart, KernelSpec, Linear, Settings, Solution
 
-__all__ = [
-    "ENGINES",
-    "Engine",
-    "EngineName",
-    "LearntModel",
-    "LinearModel",
-    "Model",
-    "Models",
-    "OwnModel",
-    "OwnRows",
-    "OwnRule",
-    "Pass",
-    "Rows",
-    "Rule",
-    "Run",
-    "RunOfModel",
-    "RunOfPlanes",
-    "RunState",
-    "State",
-    "forced_instruction_set",
-    "get_engine",
-    "instruction_sets",
-    "rows_of",
-]
 
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 

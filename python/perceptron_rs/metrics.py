@@ -15,20 +15,6 @@ from perceptron_rs.choices import Scheme
 from perceptron_rs.targets.chunk_tags import SCHEMES, Parts, foreign_tag, tag_parts
 from perceptron_rs.targets.distinct import places
 
-__all__ = [
-    "SCHEMES",
-    "Parts",
-    "Scheme",
-    "are_chunked",
-    "chunk_scores",
-    "chunks",
-    "class_scores",
-    "foreign_tag",
-    "scores",
-    "scores_of_chunks",
-    "tag_parts",
-]
-
 Chunk: TypeAlias = tuple[int, int, str]
 
 #: Where a chunk may begin or end by its tag alone, in the schemes BIO, BIOES and BILOU.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from perceptron_rs.estimator_attributes import check_is_fitted, remembered
+from perceptron_rs.estimator_attributes import remembered
 from perceptron_rs.notebook import learnt
 
 __all__ = [
@@ -17,15 +17,12 @@ __all__ = [
     "CallbackSupportMixin",
     "ClassifierMixin",
     "ConvergenceWarning",
-    "Interval",
     "InvalidParameterError",
     "ListOfNumbers",
-    "NotFittedError",
     "Number",
     "StrOptions",
     "TransformerMixin",
     "WeightsByClass",
-    "check_is_fitted",
     "fit_context",
     "validate_parameter_constraints",
     "with_callbacks",
@@ -38,10 +35,9 @@ if TYPE_CHECKING:
     Method = TypeVar("Method", bound=Callable[..., Any])
     Request: TypeAlias = bool | str | None
 
-    from sklearn.exceptions import ConvergenceWarning, NotFittedError
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils import Tags
     from sklearn.utils._param_validation import (
-        Interval,
         InvalidParameterError,
         StrOptions,
         validate_parameter_constraints,
@@ -102,7 +98,7 @@ else:
     from sklearn.base import BaseEstimator as _BaseEstimator
     from sklearn.base import ClassifierMixin, TransformerMixin
     from sklearn.base import _fit_context as fit_context
-    from sklearn.exceptions import ConvergenceWarning, NotFittedError
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils._param_validation import (
         Interval,
         InvalidParameterError,

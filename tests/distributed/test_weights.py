@@ -24,7 +24,8 @@ from perceptron_rs.distributed.sequences import parse as parse_sequences
 from perceptron_rs.distributed.weights import EpochWeights, SentWeights, state_bytes
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.io import Batch
-from perceptron_rs.mixing import add_shares, apply_change, make_pass, mix
+from perceptron_rs.mixing.rounds import make_pass
+from perceptron_rs.mixing.shares import add_shares, apply_change, mix
 from perceptron_rs.settings import Data, Linear
 
 D, K = 20_003, 3  # the last group of eight columns is not whole

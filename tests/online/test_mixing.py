@@ -15,17 +15,16 @@ from tests.learners import PARTITIONED
 from perceptron_rs import AveragedPerceptron, Perceptron, SequencePerceptron, load, reproduce
 from perceptron_rs.engines import below, get_engine
 from perceptron_rs.linear.packed_model import PackedModel
-from perceptron_rs.mixing import (
-    Mixed,
+from perceptron_rs.mixing.rounds import Mixed, in_threads, partition_bounds
+from perceptron_rs.mixing.shares import (
+    Sum,
     add_shares,
     apply_change,
-    in_threads,
     mix,
-    partition_bounds,
     reduce_tree,
     share_of_pass,
+    weighted_mean,
 )
-from perceptron_rs.mixing.shares import Sum, weighted_mean
 from perceptron_rs.settings import Data, Epoch, Linear
 from perceptron_rs.training.driver import Schedule, follow
 from perceptron_rs.training.few_columns import FewColumns

@@ -33,7 +33,7 @@ from perceptron_rs.distributed.partition import (
     read_partition,
 )
 from perceptron_rs.distributed.weights import EpochWeights, Mixture, SentWeights, mixed, state_bytes
-from perceptron_rs.mixing import Change, Share, add_shares, reduce_tree
+from perceptron_rs.mixing.shares import Change, Share, add_shares, reduce_tree
 from perceptron_rs.settings import Chain, Linear
 
 #: Weights of so many bytes for all partitions go to each, and are mixed by the client.

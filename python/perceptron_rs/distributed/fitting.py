@@ -18,7 +18,7 @@ from perceptron_rs.distributed.weights import Mixture
 from perceptron_rs.engines import LearntModel
 from perceptron_rs.estimator_attributes import attributes, parameter_names
 from perceptron_rs.io.source import PathLike
-from perceptron_rs.mixing import Mixed
+from perceptron_rs.mixing.rounds import Mixed
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.parameters.checks import parameters_in_memory
 from perceptron_rs.parameters.groups import UpdateParameters, group_of

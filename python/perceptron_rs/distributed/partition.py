@@ -19,7 +19,8 @@ from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
-from perceptron_rs.mixing import Change, Share, expand_share, make_pass, restrict_state
+from perceptron_rs.mixing.rounds import make_pass
+from perceptron_rs.mixing.shares import Change, Share, expand_share, restrict_state
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.settings import Chain, Data, Linear, Sequences
 from perceptron_rs.targets.labels import encode

@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from perceptron_rs.arrays.named import State
-from perceptron_rs.mixing import (
+from perceptron_rs.mixing.shares import (
     Change,
     Share,
     add_shares,

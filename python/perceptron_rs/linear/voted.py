@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.named import arrays_of, settled_arrays
 from perceptron_rs.arrays.scalars import number, whole_number
 from perceptron_rs.engines import Engine, LearntModel, LinearModel, RunState, State, get_engine
+from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import VotedPerceptronParameters
 from perceptron_rs.linear.passes import partial_fit
@@ -27,7 +28,6 @@ from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.schema.mistake_log import survival_counts
 from perceptron_rs.schema.schema import Schema
-from perceptron_rs.sklearn_base import check_is_fitted
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Carrier

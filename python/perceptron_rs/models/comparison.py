@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.models.calibration import calibration_tensors, calibration_to_json
 from perceptron_rs.models.classes import classes_to_json
@@ -18,7 +19,6 @@ from perceptron_rs.models.document import json_scalar, json_text
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.schema.schema import StoredExamples
-from perceptron_rs.sklearn_base import check_is_fitted
 from perceptron_rs.state.fitted_attributes import flat
 from perceptron_rs.targets.planes import is_multilabel
 

@@ -14,7 +14,7 @@ from perceptron_rs._core import ARITHMETIC_VERSION, __version__
 from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.choices import WeightType, words
 from perceptron_rs.errors import ArgumentError, with_article
-from perceptron_rs.estimator_attributes import feature_names
+from perceptron_rs.estimator_attributes import check_is_fitted, feature_names
 from perceptron_rs.models.calibration import calibration_tensors, calibration_to_json
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
@@ -27,7 +27,6 @@ from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.schema.schema import name_of
-from perceptron_rs.sklearn_base import check_is_fitted
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import change
 from perceptron_rs.targets.planes import is_multilabel, label_matrix

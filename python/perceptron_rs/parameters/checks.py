@@ -15,7 +15,7 @@ from sklearn import get_config
 from perceptron_rs.arrays.scalars import number
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes, parameter_names, remembered
-from perceptron_rs.mixing import is_whole
+from perceptron_rs.mixing.rounds import is_whole
 from perceptron_rs.parameters.exclusions import check_exclusions
 from perceptron_rs.parameters.groups import EpochParameters, UpdateParameters, group_of
 from perceptron_rs.parameters.ranges import LARGEST

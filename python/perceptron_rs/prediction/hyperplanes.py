@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.rows.sparse_weights import dense
-from perceptron_rs.sklearn_base import check_is_fitted
 
 
 def hyperplanes(model: object) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:

@@ -11,9 +11,10 @@ from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.choices import CalibrationMethod
 from perceptron_rs.errors import naming
+from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.prediction.calibrate import calibration_of
 from perceptron_rs.rows.sparse import is_sparse
-from perceptron_rs.sklearn_base import ClassifierMixin, check_is_fitted
+from perceptron_rs.sklearn_base import ClassifierMixin
 from perceptron_rs.state.turns import change, learning
 from perceptron_rs.targets.distinct import COST
 from perceptron_rs.targets.label_sets import LabelSets, bits

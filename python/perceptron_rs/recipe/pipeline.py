@@ -13,12 +13,12 @@ from sklearn.feature_extraction import text as of_text
 from sklearn.pipeline import Pipeline
 
 from perceptron_rs.errors import with_article
+from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.features.idf import Idf
 from perceptron_rs.features.text import HashedText
 from perceptron_rs.recipe.blocks import Block, Terms
 from perceptron_rs.recipe.recipe import Recipe
 from perceptron_rs.recipe.scale import OFFSETS, Scale
-from perceptron_rs.sklearn_base import check_is_fitted
 
 Steps = Sequence[tuple[str, Any]]
 

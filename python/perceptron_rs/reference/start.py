@@ -14,7 +14,7 @@ from perceptron_rs.reference.structured import start_chain
 from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Settings
 
 #: Of learners of which no pass learns in place.
-_OF_ARRAYS: dict[type[Settings], Callable[[Any, State, Any], Any]] = {
+_STARTS: dict[type[Settings], Callable[[Any, State, Any], Any]] = {
     Budget: start_budget,
     Chain: start_chain,
     Kernel: start_kernel,
@@ -32,7 +32,7 @@ def start(data: Data, model: Model, settings: Settings) -> Any:
         raise TypeError(f"model must be a Model of this engine, got {type(model).__name__}")
     if type(settings) is Linear:
         return start_linear(data, model, settings)
-    return OfArrays(_OF_ARRAYS[type(settings)](data, model.state(), settings), model.learner)
+    return OfArrays(_STARTS[type(settings)](data, model.state(), settings), model.learner)
 
 
 class OfArrays:

@@ -13,7 +13,7 @@ from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import refuse_other_key
 from perceptron_rs.audit.key import KeyGiven, key_of
 from perceptron_rs.audit.record import Call, calls_of, has_seed, same_value
-from perceptron_rs.engines import EngineName
+from perceptron_rs.choices import EngineName
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.features import AttributeEncoder

@@ -12,7 +12,7 @@ from perceptron_rs.arrays.named import arrays_of
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.engines import LearntModel, RunState, rows_of
 from perceptron_rs.features import AttributeEncoder
-from perceptron_rs.mixing import visited_bounds
+from perceptron_rs.mixing.rounds import visited_bounds
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.rows.selection import select_rows, slice_rows
 from perceptron_rs.sequence.base import SequenceLearner

@@ -17,7 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.engines import forced_instruction_set, instruction_sets
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
-from perceptron_rs.mixing import is_whole
+from perceptron_rs.mixing.rounds import is_whole
 from perceptron_rs.models.comparison import Arrays, LearntArrays, arrays, difference, learnt_arrays
 from perceptron_rs.multilayer.parameters import MultilayerPerceptronParameters
 from perceptron_rs.parameters.checks import draw_seed

@@ -16,7 +16,7 @@ from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.engines import LearntModel, rows_of
-from perceptron_rs.mixing import Mixed, in_threads, visited_bounds
+from perceptron_rs.mixing.rounds import Mixed, in_threads, visited_bounds
 from perceptron_rs.parameters.groups import MistakeParameters, UpdateParameters
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.rows.examples import ValidatedRows, as_array, examples, unchecked

@@ -13,14 +13,8 @@ from perceptron_rs.cli.figures import show, table, warn_of_unknown
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.cli.tagging import TaggedFiles, load_predicting
 from perceptron_rs.io.sentences import batched
-from perceptron_rs.metrics import (
-    Parts,
-    are_chunked,
-    class_scores,
-    foreign_tag,
-    scores_of_chunks,
-    tag_parts,
-)
+from perceptron_rs.metrics import are_chunked, class_scores, scores_of_chunks
+from perceptron_rs.targets.chunk_tags import Parts, foreign_tag, tag_parts
 
 Tags = list[list[str]]
 

@@ -15,12 +15,9 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.named import State, own_copies
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.penalty import check_pending, settled, used_columns
-from perceptron_rs.reference.linear.run import Run, learner_of, linear_decisions, memory
+from perceptron_rs.reference.linear.run import LEARNERS, Run, learner_of, linear_decisions, memory
 from perceptron_rs.reference.rows import Rows, csr_rows, dense_rows, scores
 from perceptron_rs.settings import Data, EpochPart, Linear
-
-#: Learners of which no pass learns in place: what they have learnt is arrays by name.
-_OF_ARRAYS = ("budget", "chain", "kernel", "network", "structured")
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ class Model:
     @standard()
     def from_state(cls, learner: str, state: State) -> Model:
         """Copy the arrays of a state: others may write to them."""
-        if learner in _OF_ARRAYS:
+        if learner not in LEARNERS:  # no pass of it learns in place
             model = cls.__new__(cls)
             vars(model).update(learner=learner, last_pass=None, due=None, numbers=own_copies(state))
             return model
