@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import os
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ClassVar, Self, dataclass_transform
@@ -83,9 +84,9 @@ class ClusterLearner(Trainable):
             cls.__signature__ = _signature(cls.__init__, local)
 
     @staticmethod
+    @abstractmethod
     def _is_distributed(given: object) -> bool:
         """Whether it lies on a cluster."""
-        raise NotImplementedError
 
     @classmethod
     def _get_param_names(cls) -> list[str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.csr import StoredRows, csr_of, csr_renumbered, stored_csr
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
-from perceptron_rs.arrays.named import State, stored_values
+from perceptron_rs.arrays.named import stored_values
 from perceptron_rs.audit.digests import Digests
 from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.weights import EpochWeights
@@ -41,7 +41,6 @@ class Parsed(NamedTuple):
 
 
 #: Reads the examples of a learner; the errors are those of its ``fit``.
-Value = TypeVar("Value", bound=np.generic)
 
 Parse: TypeAlias = Callable[[Batch], Parsed]
 
@@ -91,13 +90,7 @@ class Partition:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state)
-        parsed = self.parsed
-        self.parsed = parsed._replace(
-            stored=align_arrays(parsed.stored),
-            labels=aligned(parsed.labels),
-            weights=None if parsed.weights is None else aligned(parsed.weights),
-            lengths=None if parsed.lengths is None else aligned(parsed.lengths),
-        )
+        self.parsed = Parsed(*map(aligned, self.parsed))
 
     def __sizeof__(self) -> int:
         arrays = [*self.parsed.stored.values(), self.parsed.labels, self.parsed.weights, self.parsed.lengths]
@@ -177,14 +170,11 @@ def drop_empty_columns(stored: StoredRows, columns: int) -> tuple[StoredRows, ND
     return stored | {"rows_indices": numbers[indices >> 3] << 3 | indices & 7}, own[own < columns]
 
 
-def align_arrays(arrays: State) -> State:
-    """Return arrays as engines read them: those that came through a network may lie anywhere."""
-    return {name: aligned(array) for name, array in arrays.items()}
-
-
-def aligned(array: NDArray[Value]) -> NDArray[Value]:
-    """Return an array as engines read it."""
-    return np.require(array, requirements=["C", "A"])
+def aligned(part: Any) -> Any:
+    """Return an array, or arrays by name, as engines read them: a network may put them anywhere."""
+    if isinstance(part, dict):
+        return {name: aligned(array) for name, array in part.items()}
+    return np.require(part, requirements=["C", "A"]) if isinstance(part, np.ndarray) else part
 
 
 def batch_of(X: MatrixLike, y: ArrayLike = None, sample_weight: ArrayLike = None) -> Batch:
@@ -236,7 +226,7 @@ def learn_partition(
     before = state if own is None else restrict_state(state, own)
     try:
         of_task = task.mixing, task.number, task.ended
-        made = make_pass(get_engine(task.engine), data, settings, align_arrays(before), *of_task).share
+        made = make_pass(get_engine(task.engine), data, settings, aligned(before), *of_task).share
         return made if own is None else expand_share(made, state, own)
     except OverflowError as error:
         stored = partition.parsed.stored

@@ -158,7 +158,7 @@ def are_accepted(estimator: BaseEstimator) -> bool:
 
 def are_valid(estimator: BaseEstimator) -> bool:
     """Whether all parameters are what they may be; False also if that cannot be remembered."""
-    return _remembered(_validate, estimator)
+    return _remembered(_check_constraints, estimator)
 
 
 def _remembered(check: Callable[[Any, dict[str, object]], None], estimator: BaseEstimator) -> bool:
@@ -210,10 +210,6 @@ def _known(kind: Any, check: Callable[..., None]) -> set[Any]:  # noqa: ARG001
 @remembered
 def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
     return attrgetter(*parameter_names(kind))
-
-
-def _validate(kind: Any, parameters: dict[str, object]) -> None:
-    _check_constraints(kind, parameters)
 
 
 def _check_all(kind: Any, parameters: dict[str, object]) -> None:

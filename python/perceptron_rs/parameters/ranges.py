@@ -94,7 +94,8 @@ class Range:
         return value
 
     def _holds(self, value: float) -> bool:
-        low, high = (bound if bound is not None else other for bound, other in self._bounds())
+        low = -math.inf if self.low is None else self.low
+        high = math.inf if self.high is None else self.high
         if not (low <= value <= high) or (abs(value) == math.inf and not self.infinite):
             return False
         if value == self.never:
@@ -102,9 +103,6 @@ class Range:
         return not (value == self.low and self.closed == "neither") and not (
             value == self.high and self.closed != "both"
         )
-
-    def _bounds(self) -> tuple[tuple[float | None, float], tuple[float | None, float]]:
-        return (self.low, -math.inf), (self.high, math.inf)
 
     def __str__(self) -> str:
         kind = "whole number" if self.whole else "number" if self.infinite or self.high else "finite number"

@@ -16,7 +16,6 @@ from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.errors import naming
 from perceptron_rs.estimator_attributes import ClassifierLike
 from perceptron_rs.rows.real_numbers import numbers_in
-from perceptron_rs.targets.labels import label_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,11 +111,6 @@ def check_rows(name: str, rows: ArrayLike, X: NDArray[np.float64]) -> None:
     last = np.max(np.asarray(rows), initial=-1)
     if last >= len(X):
         raise ValueError(f"X must be the examples of {name}, which is about row {last}, got {len(X)} rows")
-
-
-def drawn_labels(X: MatrixLike, y: ArrayLike) -> NDArray[np.generic]:
-    """Return the label of each example; ValueError for other labels than `fit` takes."""
-    return label_array(None, y, X.shape[0])
 
 
 def points(ax: Axes, X: NDArray[np.float64], y: ArrayLike, classes: ArrayLike) -> list[PathCollection]:

@@ -20,7 +20,6 @@ from perceptron_rs.plots.drawing import (
     check_has,
     check_kind,
     check_rows,
-    drawn_labels,
     frame,
     line,
     normal,
@@ -33,6 +32,7 @@ from perceptron_rs.plots.drawing import (
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.rows.examples import recipe_of
 from perceptron_rs.rows.real_numbers import numbers_in
+from perceptron_rs.targets.labels import label_array
 from perceptron_rs.teaching.fit_trace import Step, Trace
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class HyperplaneDisplay(Display):
         values = two_columns(X)
         if isinstance(estimator.classes_, list) or np.ndim(estimator.predict(X)) != 1:
             raise ValueError("estimator must predict one label for each row; fit it to a column of y")
-        return cls(estimator, X if has_columns(X) else values, drawn_labels(values, y)).plot(ax)
+        return cls(estimator, X if has_columns(X) else values, label_array(None, y, len(values))).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         X, classes = two_columns(self.X), self.estimator.classes_
@@ -215,7 +215,7 @@ class UpdateDisplay(Display):
         check_kind("step", step, Step, "trace")
         values = two_columns(X)
         check_rows("step", step.row, values)
-        return cls(step, values, drawn_labels(values, y)).plot(ax)
+        return cls(step, values, label_array(None, y, len(values))).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         step, x = self.step, self.X[self.step.row]
@@ -421,7 +421,7 @@ class OrdersDisplay(Display):
         if not is_learner or "random_state" not in estimator.get_params():
             raise TypeError(f"estimator must be a linear learner that shuffles, got {estimator!r:.80}")
         X, n_orders = two_columns(X), whole_number("n_orders", n_orders, 1)
-        y = drawn_labels(X, y)
+        y = label_array(None, y, len(X))
         models = [clone(estimator).set_params(random_state=seed).fit(X, y) for seed in range(n_orders)]
         if len(models[0].classes_) != 2:
             raise ValueError(f"y must hold two classes, got {len(models[0].classes_)}")

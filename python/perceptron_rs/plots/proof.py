@@ -15,12 +15,12 @@ from perceptron_rs.plots.drawing import (
     Display,
     check_kind,
     check_rows,
-    drawn_labels,
     frame,
     line,
     points,
     two_columns,
 )
+from perceptron_rs.targets.labels import label_array
 from perceptron_rs.teaching.proof import Proof
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class MarginDisplay(Display):
         check_kind("result", result, MarginResult, "max_margin")
         values = two_columns(X)
         check_rows("result", result.support, values)
-        return cls(result, values, drawn_labels(values, y)).plot(ax)
+        return cls(result, values, label_array(None, y, len(values))).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         from scipy.spatial import ConvexHull, QhullError

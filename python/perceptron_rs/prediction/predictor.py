@@ -233,18 +233,18 @@ class Predictor:
     def _restored(self, arrays: State, document: dict[str, object]) -> None:
         """Set what follows from a file, of which all else has been set; ValueError if that is not sound."""
 
+    @abstractmethod
     def _prediction_parameters(self) -> dict[str, object]:
         """Return the parameters that predicting reads, for digests; values are JSON's, or functions."""
-        raise NotImplementedError
 
     def _prediction_arrays(self) -> State:
         """Return what predicts, for digests: ``predictor_``, unless the arrays of the schema say it all."""
         return dict(self.predictor_)
 
     @property
+    @abstractmethod
     def predictor_(self) -> State:
         """What predicts."""
-        raise NotImplementedError
 
 
 def _pickled(seen: Predictor) -> dict[str, object]:

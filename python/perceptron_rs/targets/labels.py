@@ -295,7 +295,8 @@ def encode_new(
     if isinstance(y, LabelSets):
         return y.classes, y.words
     with naming(name):
-        classes, labels = _encode_new(y)
+        _refuse_continuous(y)
+        classes, labels = distinct(y)
         if len(classes) < least:
             raise ArgumentError(
                 f"The number of classes has to be greater than one; got {len(classes)} class: "
@@ -313,11 +314,6 @@ def encode_new(
             UserWarning,
         )
     return classes, labels
-
-
-def _encode_new(y: NDArray[np.generic]) -> tuple[NDArray[np.generic], Labels]:
-    _refuse_continuous(y)
-    return distinct(y)
 
 
 def _refuse_continuous(y: NDArray[np.generic]) -> None:

@@ -216,7 +216,7 @@ class Trainable(Estimator):
 
     def _activations(self, feeder: Feeder, state: RunState, examples: ValidatedRows) -> NDArray[np.float64]:
         """Return what examples get in a state of a run, (m, K): activations or votes."""
-        raise NotImplementedError
+        raise NotImplementedError  # of sequences, whose feeder holds out by their tokens
 
     def _arrays(self, state: LearntModel) -> State:
         """Return a state as arrays, for runs over blocks and partitions."""
