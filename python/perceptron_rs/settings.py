@@ -114,6 +114,18 @@ class Sequences(Data):
     chosen: NDArray[np.uint32] | None = None
 
 
+def _check_word(name: str, value: str | None, known: tuple[str | None, ...]) -> None:
+    if value not in known:
+        raise ValueError(f"{name} must be one of {known}, got {value!r}")
+
+
+def _check_amount(name: str, value: float, *, is_above: bool = False) -> None:
+    """Raise ValueError for what is not finite, or below 0, or 0 if it is to be above."""
+    if not 0 <= value < math.inf or (is_above and value == 0):
+        least = "above 0" if is_above else "at least 0"
+        raise ValueError(f"{name} must be finite and {least}, got {value}")
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Settings:
     """What every learner has.
@@ -158,15 +170,9 @@ class Stepped(Settings):
     step: str = "constant"
     C: float = 1.0
 
-    def _check_rate(self) -> None:
-        if not 0 < self.eta0 < math.inf:
-            raise ValueError(f"eta0 must be finite and above 0, got {self.eta0}")
-
     def _check_step(self) -> None:
-        if self.step not in STEPS:
-            raise ValueError(f"step must be one of {STEPS}, got {self.step!r}")
-        if not 0 < self.C < math.inf:
-            raise ValueError(f"C must be finite and above 0, got {self.C}")
+        _check_word("step", self.step, STEPS)
+        _check_amount("C", self.C, is_above=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -237,9 +243,8 @@ class Linear(Stepped):
         return 1 if self.joint else len(self.positive)
 
     def __post_init__(self) -> None:
-        if self.tie not in TIES:
-            raise ValueError(f"tie must be one of {TIES}, got {self.tie!r}")
-        self._check_rate()
+        _check_word("tie", self.tie, TIES)
+        _check_amount("eta0", self.eta0, is_above=True)
         planes = self.positive.shape
         if len(planes) != 1 or planes == (0,):
             raise ValueError(f"positive must name the class of one plane or more, got shape {planes}")
@@ -269,12 +274,8 @@ class Linear(Stepped):
             )
 
     def _check_tolerance(self) -> None:
-        for name, value in (
-            ("margin_threshold", self.margin_threshold),
-            ("added_feature", self.added_feature),
-        ):
-            if not 0 <= value < math.inf:
-                raise ValueError(f"{name} must be finite and at least 0, got {value}")
+        _check_amount("margin_threshold", self.margin_threshold)
+        _check_amount("added_feature", self.added_feature)
         if self.max_mistakes_per_example is not None and self.max_mistakes_per_example < 1:
             raise ValueError(
                 f"max_mistakes_per_example must be at least 1, got {self.max_mistakes_per_example}"
@@ -287,8 +288,7 @@ class Linear(Stepped):
                 f'check must be "run" and average False for the learner {self.learner!r}, '
                 f"got {self.check!r} and {self.average}"
             )
-        if self.check not in CHECKS:
-            raise ValueError(f"check must be one of {CHECKS}, got {self.check!r}")
+        _check_word("check", self.check, CHECKS)
 
     def _refuse_if_alone(self) -> None:
         """Raise ValueError for a learner that judges by the activations of one plane."""
@@ -299,8 +299,7 @@ class Linear(Stepped):
             )
 
     def _check_joint(self) -> None:
-        if self.joint not in JOINT:
-            raise ValueError(f"joint must be one of {JOINT}, got {self.joint!r}")
+        _check_word("joint", self.joint, JOINT)
         self._refuse_if_alone()
         classes = self.positive.tolist()
         if len(classes) < 2 or classes != list(range(len(classes))):
@@ -309,11 +308,8 @@ class Linear(Stepped):
             )
         if self.tie != "mistake":
             raise ValueError(f'tie must be "mistake" for a joint decision, got {self.tie!r}')
-        for name, value in (
-            ("margin_threshold", self.margin_threshold),
-            ("added_feature", self.added_feature),
-        ):
-            if value:
+        for name in ("margin_threshold", "added_feature"):
+            if value := getattr(self, name):
                 raise ValueError(f"{name} must be 0 for a joint decision, got {value}")
 
     def _check_penalty(self, penalty: tuple[float, float]) -> None:
@@ -346,14 +342,12 @@ class KernelSpec:
     degree: int = 1
 
     def __post_init__(self) -> None:
-        if not 0 < self.gamma < math.inf:
-            raise ValueError(f"gamma must be finite and above 0, got {self.gamma}")
+        _check_amount("gamma", self.gamma, is_above=True)
         if not math.isfinite(self.coef0):
             raise ValueError(f"coef0 must be finite, got {self.coef0}")
         if not 1 <= self.degree <= LARGEST_DEGREE:
             raise ValueError(f"degree must be from 1 to {LARGEST_DEGREE}, got {self.degree}")
-        if self.name not in KERNELS:
-            raise ValueError(f"kernel must be one of {KERNELS}, got {self.name!r}")
+        _check_word("kernel", self.name, KERNELS)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -420,10 +414,8 @@ class Budget(Linear):
         Linear.__post_init__(self)
         if self.budget < 1:
             raise ValueError(f"budget must be at least 1, got {self.budget}")
-        if self.policy not in POLICIES:
-            raise ValueError(f"policy must be one of {POLICIES}, got {self.policy!r}")
-        if not 0 <= self.distance < math.inf:
-            raise ValueError(f"distance must be finite and at least 0, got {self.distance}")
+        _check_word("policy", self.policy, POLICIES)
+        _check_amount("distance", self.distance)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -449,11 +441,10 @@ class Chain(Stepped):
     partition: int = 0
 
     def __post_init__(self) -> None:
-        self._check_rate()
+        _check_amount("eta0", self.eta0, is_above=True)
         if self.beam is not None and self.beam < 1:
             raise ValueError(f"beam must be at least 1, got {self.beam}; None looks at all labels")
-        if self.update not in UPDATES:
-            raise ValueError(f"update must be one of {UPDATES}, got {self.update!r}")
+        _check_word("update", self.update, UPDATES)
         if self.update != "full" and self.beam is None:
             raise ValueError('update must be "full" without a beam; give a beam')
         self._check_step()
@@ -482,8 +473,7 @@ class Network(Settings):
     batch_size: int
 
     def __post_init__(self) -> None:
-        if self.activation not in ACTIVATIONS:
-            raise ValueError(f"activation must be one of {ACTIVATIONS}, got {self.activation!r}")
+        _check_word("activation", self.activation, ACTIVATIONS)
         if self.batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {self.batch_size}")
 

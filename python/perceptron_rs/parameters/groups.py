@@ -64,22 +64,9 @@ class Parameters:
         cls.__dataclass_fields__ = _NoDataclass()  # type: ignore[attr-defined]
 
 
-def allowed(
-    values: Values,
-    text: str | None = None,
-    *,
-    default: str | None = None,
-    name: str | None = None,
-    needs: Mapping[str, tuple[object, ...]] | None = None,
-    sets: Mapping[str, object] | None = None,
-    excludes: Mapping[str, object] | None = None,
-    because: str = "",
-    in_memory: str = "",
-    of_model: str | Literal[False] | None = None,
-    has_effect: bool = True,
-    in_pass: bool = True,
-) -> dict[str, object]:
-    """Return the metadata of a parameter.
+@dataclass(frozen=True)
+class _Facts:
+    """What is declared of a parameter.
 
     Parameters
     ----------
@@ -91,11 +78,11 @@ def allowed(
         What the option says of the default, if that is not the one of the estimator.
     name : str or None
         A shorter name of the option, which comes before that of the parameter.
-    needs : dict or None
+    needs : dict
         Values of other parameters without which this one would do nothing; no values: any that is given.
-    sets : dict or None
+    sets : dict
         Values of other parameters that its option sets, too.
-    excludes : dict or None
+    excludes : dict
         Values that other parameters must have, where a learner has them, unless this one is at its default.
     because : str
         The reason.
@@ -109,20 +96,24 @@ def allowed(
     in_pass : bool
         Whether a pass over examples reads it, and not only what makes several.
     """
-    return {
-        "values": values,
-        "text": text,
-        "default": default,
-        "name": name,
-        "needs": needs or {},
-        "sets": sets or {},
-        "excludes": excludes or {},
-        "because": because,
-        "in_memory": in_memory,
-        "of_model": of_model,
-        "has_effect": has_effect,
-        "in_pass": in_pass,
-    }
+
+    values: Values
+    text: str | None = None
+    default: str | None = None
+    name: str | None = None
+    needs: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    sets: Mapping[str, object] = field(default_factory=dict)
+    excludes: Mapping[str, object] = field(default_factory=dict)
+    because: str = ""
+    in_memory: str = ""
+    of_model: str | Literal[False] | None = None
+    has_effect: bool = True
+    in_pass: bool = True
+
+
+def allowed(values: Values, text: str | None = None, /, **facts: Any) -> dict[str, object]:
+    """Return the metadata of a parameter: what is declared of it, by name; see `_Facts`."""
+    return vars(_Facts(values, text, **facts))
 
 
 def parameter(default: T, values: Values, text: str | None = None, /, **facts: Any) -> T:

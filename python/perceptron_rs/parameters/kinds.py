@@ -200,12 +200,17 @@ def parsed(kind: Callable[[str], object], metavar: str) -> Other:
     return Other(list, {"type": kind, "metavar": metavar})
 
 
+def refused(text: str) -> Exception:
+    """Return argparse's error for a text that is no value of an option."""
+    from argparse import ArgumentTypeError
+
+    return ArgumentTypeError(text)
+
+
 def named_file(text: str) -> str:
     """Return the name of a file; an empty one would stand for this folder."""
     if not text:
-        from argparse import ArgumentTypeError
-
-        raise ArgumentTypeError("must be the name of a file, got ''")
+        raise refused("must be the name of a file, got ''")
     return text
 
 
@@ -223,9 +228,7 @@ def threads(text: str) -> int:
     """Return a number of threads as joblib reads it: negative ones count from all processors."""
     value: int = Range(-(2**15), 2**15, whole=True)(text)
     if value == 0:
-        from argparse import ArgumentTypeError
-
-        raise ArgumentTypeError("must not be 0; 1 is one thread, -1 one for each processor")
+        raise refused("must not be 0; 1 is one thread, -1 one for each processor")
     return value
 
 
@@ -238,9 +241,7 @@ def numbers(text: str) -> tuple[int, ...]:
     """Return whole numbers above 0, which are separated by commas, each once."""
     whole: tuple[int, ...] = tuple(POSITIVE(part) for part in text.split(","))
     if len(set(whole)) < len(whole):
-        from argparse import ArgumentTypeError
-
-        raise ArgumentTypeError(f"must name each number once, got {text!r}")
+        raise refused(f"must name each number once, got {text!r}")
     return whole
 
 
@@ -248,9 +249,7 @@ def class_weight(text: str) -> tuple[str, float] | str:
     """Return a label and its weight; or the word balanced."""
     label, equals, number = text.rpartition("=")
     if text != "balanced" and not equals:
-        from argparse import ArgumentTypeError
-
-        raise ArgumentTypeError(f"must be LABEL=X, or balanced, got {text!r}")
+        raise refused(f"must be LABEL=X, or balanced, got {text!r}")
     return (label, AMOUNT(number)) if equals else text
 
 
@@ -258,9 +257,7 @@ def labels(text: str) -> tuple[str, ...]:
     """Return labels that are separated by commas: two or more."""
     found = names(text)
     if len(set(found)) < max(2, len(found)):
-        from argparse import ArgumentTypeError
-
-        raise ArgumentTypeError(f"must name two or more labels, each once, got {text!r}")
+        raise refused(f"must name two or more labels, each once, got {text!r}")
     return found
 
 
@@ -278,7 +275,5 @@ def character(text: str) -> str:
     """Return what may separate the columns of CSV; a backslash and a t are a tab."""
     separator = "\t" if text == "\\t" else text
     if not is_delimiter(separator):
-        from argparse import ArgumentTypeError
-
-        raise ArgumentTypeError(f"must be one character of ASCII, and no quote or line end, got {text!r}")
+        raise refused(f"must be one character of ASCII, and no quote or line end, got {text!r}")
     return separator
