@@ -54,9 +54,9 @@ def dtype_of(given: MatrixLike) -> np.dtype[np.generic] | None:
     return dtype if isinstance(dtype, np.dtype) else None
 
 
-def dtype_kind(given: MatrixLike, without: str = "") -> str:
-    """Return the kind of its type in NumPy's letters, of any library; ``without`` if it says none."""
-    return str(getattr(getattr(given, "dtype", None), "kind", without))
+def dtype_kind(given: MatrixLike) -> str:
+    """Return the kind of its type in NumPy's letters, of any library; nothing if it says none."""
+    return str(getattr(getattr(given, "dtype", None), "kind", ""))
 
 
 def has_columns(given: MatrixLike) -> bool:

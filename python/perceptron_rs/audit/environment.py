@@ -5,26 +5,12 @@ from __future__ import annotations
 import platform
 import sys
 from pathlib import Path
-from typing import TypedDict
 
 from perceptron_rs import _core
 from perceptron_rs.engines import instruction_sets
 
 
-class Environment(TypedDict):
-    """What computes: versions, processor and system, as JSON holds them."""
-
-    engine: str
-    instruction_set: str | None
-    arithmetic_version: int
-    perceptron_rs: str
-    python: str
-    processor: str
-    machine: str
-    system: str
-
-
-def environment(engine: str) -> Environment:
+def environment(engine: str) -> dict[str, object]:
     """Return what computes where an engine runs, as JSON holds it."""
     return {
         "engine": engine,

@@ -2,67 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from perceptron_rs.kernel.perceptron import KernelPerceptron
-from perceptron_rs.models.summary import label_text, plain
+from perceptron_rs.models.summary import Description, label_text, plain
 
 if TYPE_CHECKING:
     from perceptron_rs.kernel.base import KernelLearner
 
 
-class KernelDescription(TypedDict):
-    """A kernel, with its gamma settled."""
-
-    name: str
-    gamma: float
-    coef0: float
-    degree: int
-
-
-class MistakenExample(TypedDict):
-    """An example, by its row in the data."""
-
-    row: int
-    mistakes: int
-    step: float
-
-
-# A key is a word of Python.
-Plane = TypedDict(
-    "Plane",
-    {
-        "class": object,
-        "intercept": NotRequired[float],
-        "n_vectors": NotRequired[int],
-        "most_mistaken": list[MistakenExample],
-    },
-)
-
-
-class KernelSummary(TypedDict):
-    """What is shown of a kernel perceptron."""
-
-    kernel: KernelDescription
-    n_support: int
-    planes: list[Plane]
-
-
-def shown(model: KernelLearner, top: int) -> KernelSummary:
+def shown(model: KernelLearner, top: int) -> Description:
     """Return the kernel, and for each class the examples with the most mistakes."""
     spec, steps, counts = model._spec, model.dual_coef_, model.mistakes_per_support_
     classes = model.classes_[1:] if len(steps) == 1 else model.classes_
-    planes: list[Plane] = []
+    planes = []
     for k, (label, row, number) in enumerate(zip(classes, steps, counts, strict=True)):
         order = np.argsort(-number, kind="stable")[:top]
-        examples: list[MistakenExample] = [
+        examples = [
             {"row": int(model.support_[i]), "mistakes": int(number[i]), "step": float(row[i])}
             for i in order.tolist()
             if number[i]
         ]
-        plane: Plane = {"class": plain(label), "most_mistaken": examples}
+        plane = {"class": plain(label), "most_mistaken": examples}
         if isinstance(model, KernelPerceptron):  # else there is neither
             plane["intercept"] = float(model.intercept_[k])
             plane["n_vectors"] = int(model.n_vectors_[k])
@@ -74,7 +37,7 @@ def shown(model: KernelLearner, top: int) -> KernelSummary:
     }
 
 
-def lines(description: KernelSummary) -> tuple[str, list[str], list[str]]:
+def lines(description: Description) -> tuple[str, list[str], list[str]]:
     """Return the lines of a description as text, in three parts: see `Family.lines`."""
     before = [
         f"kernel      {' '.join(f'{name}={value}' for name, value in description['kernel'].items())}",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.linear.voted import VotedPerceptron
-from perceptron_rs.models.summary import FeatureWeight, label_text, largest, largest_lines, plain
+from perceptron_rs.models.summary import Description, label_text, largest, largest_lines, plain
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.state.learnt import learnt_of
@@ -16,27 +16,8 @@ from perceptron_rs.state.learnt import learnt_of
 if TYPE_CHECKING:
     from perceptron_rs.linear.base import LinearLearner
 
-# A key is a word of Python.
-Plane = TypedDict(
-    "Plane",
-    {
-        "class": object,
-        "n_vectors": NotRequired[int],
-        "intercept": NotRequired[float],
-        "largest": list[FeatureWeight],
-    },
-)
 
-
-class LinearSummary(TypedDict):
-    """What is shown of a linear classifier."""
-
-    column_base: int | None
-    nonzero_weights: int | None
-    weights: list[Plane]
-
-
-def shown(model: LinearLearner, top: int) -> LinearSummary:
+def shown(model: LinearLearner, top: int) -> Description:
     """Return the weights of each class that are largest, or how many vectors vote."""
     names, base, how = feature_names(model), learnt_of(model).column_base, learnt_recipe(model)
     words = None if how is None else how.words
@@ -44,7 +25,7 @@ def shown(model: LinearLearner, top: int) -> LinearSummary:
     planes = hyperplanes(model)
     if planes is None:  # the vectors of a run vote
         assert isinstance(model, VotedPerceptron)
-        weights: list[Plane] = [
+        weights = [
             {"class": label, "n_vectors": number, "largest": []}
             for label, number in zip(classes, model.n_vectors_.tolist(), strict=True)
         ]
@@ -57,7 +38,7 @@ def shown(model: LinearLearner, top: int) -> LinearSummary:
     return {"column_base": base, "nonzero_weights": nonzero, "weights": weights}
 
 
-def lines(description: LinearSummary) -> tuple[str, list[str], list[str]]:
+def lines(description: Description) -> tuple[str, list[str], list[str]]:
     """Return the lines of a description as text, in three parts: see `Family.lines`."""
     base, nonzero = description["column_base"], description["nonzero_weights"]
     behind = "" if base is None else f" counted from {base}"

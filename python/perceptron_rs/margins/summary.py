@@ -3,43 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from perceptron_rs.estimator_attributes import feature_names
-from perceptron_rs.models.summary import FeatureWeight, label_text, largest, largest_lines, plain
+from perceptron_rs.models.summary import Description, label_text, largest, largest_lines, plain
 
 if TYPE_CHECKING:
     from perceptron_rs.margins.classifier import MaxMarginClassifier
 
-# A key is a word of Python.
-Plane = TypedDict(
-    "Plane",
-    {
-        "class": object,
-        "status": str,
-        "margin": list[float | None],
-        "n_support": int,
-        "intercept": float,
-        "largest": list[FeatureWeight],
-    },
-)
 
-
-class MarginSummary(TypedDict):
-    """What is shown of a separator of largest margin."""
-
-    planes: list[Plane]
-
-
-def shown(model: MaxMarginClassifier, top: int) -> MarginSummary:
+def shown(model: MaxMarginClassifier, top: int) -> Description:
     """Return the margin of each class, and its largest weights, if any."""
     names = feature_names(model)
     classes = model.classes_[1:] if len(model.results_) == 1 else model.classes_
     weights = model.predictor_.get("coef", np.zeros((len(classes), 0)))
     numbers = (model.intercept_, model.margin_interval_, model.results_)
-    planes: list[Plane] = [
+    planes = [
         {
             "class": plain(label),
             "status": result.status,
@@ -53,7 +34,7 @@ def shown(model: MaxMarginClassifier, top: int) -> MarginSummary:
     return {"planes": planes}
 
 
-def lines(description: MarginSummary) -> tuple[str, list[str], list[str]]:
+def lines(description: Description) -> tuple[str, list[str], list[str]]:
     """Return the lines of a description as text, in three parts: see `Family.lines`."""
     after = []
     for plane in description["planes"]:

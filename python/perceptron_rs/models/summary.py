@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +29,17 @@ class FeatureWeight(TypedDict):
     more_words: NotRequired[int]
 
 
-class Family(Protocol):
-    """The module ``summary`` of a family; what it shows is a `TypedDict` of its own."""
+#: What a family shows of a model, as JSON holds it: the dictionary that its `shown` makes.
+Description: TypeAlias = Mapping[str, Any]
 
-    def shown(self, model: object, top: int) -> Mapping[str, object]:
+
+class Family(Protocol):
+    """The module ``summary`` of a family."""
+
+    def shown(self, model: object, top: int) -> Description:
         """Return what is shown beside parameters and history; ``top``: how many weights or examples."""
 
-    def lines(self, description: object) -> tuple[str, list[str], list[str]]:
+    def lines(self, description: Description) -> tuple[str, list[str], list[str]]:
         """Return what comes behind the number of features, before the history, and behind the parameters."""
 
 

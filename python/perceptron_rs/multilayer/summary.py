@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from perceptron_rs.models.summary import Description
 
 if TYPE_CHECKING:
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
 
 
-class Layer(TypedDict):
-    """The size and the largest numbers of a layer."""
-
-    inputs: int
-    outputs: int
-    largest_weight: float
-    largest_intercept: float
-
-
-class NetworkSummary(TypedDict):
-    """What is shown of a multilayer perceptron."""
-
-    n_features: int
-    out_activation: str
-    layers: list[Layer]
-
-
-def shown(model: MultilayerPerceptron, top: int) -> NetworkSummary:  # noqa: ARG001  no weight stands for a feature
+def shown(model: MultilayerPerceptron, top: int) -> Description:  # noqa: ARG001  no weight stands for a feature
     """Return the sizes and largest numbers of each layer."""
-    layers: list[Layer] = [
+    layers = [
         {
             "inputs": len(coef),
             "outputs": len(intercept),
@@ -45,7 +30,7 @@ def shown(model: MultilayerPerceptron, top: int) -> NetworkSummary:  # noqa: ARG
     }
 
 
-def lines(description: NetworkSummary) -> tuple[str, list[str], list[str]]:
+def lines(description: Description) -> tuple[str, list[str], list[str]]:
     """Return the lines of a description as text, in three parts: see `Family.lines`."""
     sizes = [description["n_features"], *(layer["outputs"] for layer in description["layers"])]
     before = [f"layers      {' '.join(map(str, sizes))}, output {description['out_activation']}"]

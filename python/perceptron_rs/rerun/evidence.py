@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import TypedDict
 
 from perceptron_rs import _core
-from perceptron_rs.audit.environment import Environment, environment
+from perceptron_rs.audit.environment import environment
 from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.models.training_record import read_record
 from perceptron_rs.prediction.estimator import Estimator
@@ -21,48 +20,6 @@ from perceptron_rs.rerun.reproduction import Reproduction
 VERSION = 1
 #: What takes part in a run, beside this package.
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors", "pyarrow")
-
-
-class FileDigest(TypedDict):
-    """A file, by its name, size and SHA-256."""
-
-    file: str
-    bytes: int
-    sha256: str
-
-
-class Verdict(TypedDict):
-    """What a reproduction came to."""
-
-    equal: bool
-    reason: str | None
-    message: str
-
-
-class RunEnvironment(Environment):
-    """What computed, with the compiled module and the libraries that took part."""
-
-    compiled_module: FileDigest
-    libraries: dict[str, str | None]
-
-
-class Duration(TypedDict):
-    """When a reproduction began, and how long it took."""
-
-    begun: str
-    seconds: float
-
-
-class EvidenceDocument(TypedDict):
-    """The document, as JSON holds it."""
-
-    evidence_version: int
-    verdict: Verdict
-    model: dict[str, object]
-    data: list[FileDigest]
-    digests: object
-    run: RunEnvironment
-    time: Duration
 
 
 class Evidence:
@@ -97,7 +54,7 @@ class Evidence:
         self._paths = [Path(path) for path in (model, *data)]
         self._files = [_file(path) for path in self._paths]
 
-    def of(self, model: Estimator, answer: Reproduction, engine: str | None = None) -> EvidenceDocument:
+    def of(self, model: Estimator, answer: Reproduction, engine: str | None = None) -> dict[str, object]:
         """Return the document, as JSON holds it.
 
         Parameters
@@ -147,7 +104,7 @@ class Evidence:
         }
 
 
-def _file(path: Path) -> FileDigest:
+def _file(path: Path) -> dict[str, object]:
     """Return the name, the size and the SHA-256 of a file."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perceptron_rs.features.columns import Template
-from perceptron_rs.models.summary import FeatureWeight, label_text, largest, largest_lines, plain
+from perceptron_rs.models.summary import Description, label_text, largest, largest_lines, plain
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
 
 
-class Transition(TypedDict):
-    """The weight of a tag after another."""
-
-    before: object
-    after: object
-    weight: float
-
-
-# A key is a word of Python.
-Tag = TypedDict("Tag", {"class": object, "start": float, "end": float, "largest": list[FeatureWeight]})
-
-
-class SequenceSummary(TypedDict):
-    """What is shown of a tagger."""
-
-    template: Template | None
-    nonzero_weights: int
-    transitions: list[Transition]
-    weights: list[Tag]
-
-
-def shown(model: SequenceLearner, top: int) -> SequenceSummary:
+def shown(model: SequenceLearner, top: int) -> Description:
     """Return the largest weights of each tag, and of a tag after another."""
     encoder = getattr(model, "encoder_", None)
     names = list(encoder.vocabulary_) if encoder is not None and encoder.vocabulary_ else None
@@ -63,7 +41,7 @@ def shown(model: SequenceLearner, top: int) -> SequenceSummary:
     }
 
 
-def lines(description: SequenceSummary) -> tuple[str, list[str], list[str]]:
+def lines(description: Description) -> tuple[str, list[str], list[str]]:
     """Return the lines of a description as text, in three parts: see `Family.lines`."""
     template, before = description["template"], []
     if template is not None:
