@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs.distributed.fitting import assert_same_columns
+from perceptron_rs.distributed.fitting import check_alike
 from perceptron_rs.distributed.linear import parse
 from perceptron_rs.distributed.partition import (
     Encoding,
@@ -202,7 +202,7 @@ def test_examples_of_weight_0_are_in_no_count():
 def test_no_partitions_are_refused():
     """Such as those of a table of a cluster that has none."""
     with pytest.raises(ValueError, match="X must have at least one block"):
-        assert_same_columns([])
+        check_alike([])
 
 
 def test_partitions_of_sequences_travel_whole_and_are_of_one_kind():
@@ -215,4 +215,4 @@ def test_partitions_of_sequences_travel_whole_and_are_of_one_kind():
         assert again.parsed.lengths.tolist() == partition.parsed.lengths.tolist()
         assert again.parsed.labels.tolist() == partition.parsed.labels.tolist()
     with pytest.raises(ValueError, match="partitions 0 and 1 must both hold attributes, or both a matrix"):
-        assert_same_columns([partition.facts for partition in partitions])
+        check_alike([partition.facts for partition in partitions])

@@ -171,14 +171,14 @@ class DaskLearner(ClusterLearner):
             return getattr(local, method)(X)
         model, array = delayed(local, traverse=False), is_dask_collection(X)
         parts = row_blocks(X) if array else [block.X for block in blocks(X, X)]
-        found = [delayed(answer)(model, method, part) for part in parts]
+        answers = [delayed(answer)(model, method, part) for part in parts]
         if not array:
-            return found
-        lengths = X.chunks[0] if hasattr(X, "chunks") else [math.nan] * len(found)
+            return answers
+        lengths = X.chunks[0] if hasattr(X, "chunks") else [math.nan] * len(answers)
         width = output_columns(local, method)
         shapes = [(n, *width) for n in lengths]
         return da.concatenate(
-            [da.from_delayed(part, shape, dtype) for part, shape in zip(found, shapes, strict=True)]
+            [da.from_delayed(part, shape, dtype) for part, shape in zip(answers, shapes, strict=True)]
         )
 
 

@@ -124,12 +124,12 @@ class Partitions(Feeder):
                     f"X; set {name}={without}"
                 )
         facts = self.facts = self.cluster.look(self.parse())
-        assert_same_columns(facts)
+        has_many_labels = check_alike(facts)
         of_rows = [fact for fact in facts if fact.examples]
         first = (of_rows or facts)[0]
         model.n_features_in_ = first.columns
         model.feature_names_in_ = None if first.names is None else np.array(first.names, dtype=object)
-        self.accept_kind("dense" if check_labels(facts) else None)
+        self.accept_kind("dense" if has_many_labels else None)
         if self.multilabel is None:
             self.count_classes(of_rows)
         else:
@@ -212,23 +212,11 @@ class Partitions(Feeder):
         return report
 
 
-def check_labels(facts: Sequence[PartitionFacts]) -> bool:
-    """Return whether examples have many labels; ValueError if some have others than those before."""
-    of_rows = [(p, fact) for p, fact in enumerate(facts) if fact.examples]
-    for p, fact in of_rows:
-        first, one = of_rows[0]
-        if fact.is_multilabel != one.is_multilabel:
-            raise ValueError(f"partitions {first} and {p} must both have one label for each example, or many")
-        if fact.is_multilabel and len(fact.classes) != len(one.classes):
-            raise ValueError(
-                f"y of partition {p} must have the columns of partition {first}, {len(one.classes)} of them, "
-                f"one for each label, got {len(fact.classes)}"
-            )
-    return bool(of_rows) and of_rows[0][1].is_multilabel
+def check_alike(facts: Sequence[PartitionFacts]) -> bool:
+    """Return whether examples have many labels; ValueError if partitions have other columns or labels.
 
-
-def assert_same_columns(facts: Sequence[PartitionFacts]) -> None:
-    """Raise ValueError if partitions have other columns than others. Attributes are another matter."""
+    Attributes are another matter: each partition has its own.
+    """
     if not facts:
         raise ValueError("X must have at least one block")
     of_rows = [(p, fact) for p, fact in enumerate(facts) if fact.examples]
@@ -241,3 +229,11 @@ def assert_same_columns(facts: Sequence[PartitionFacts]) -> None:
                 f"partition {p} must have the columns of partition {first}, {one.columns} of them, "
                 f"got {fact.columns} or other names; give all blocks the same columns"
             )
+        if fact.is_multilabel != one.is_multilabel:
+            raise ValueError(f"partitions {first} and {p} must both have one label for each example, or many")
+        if fact.is_multilabel and len(fact.classes) != len(one.classes):
+            raise ValueError(
+                f"y of partition {p} must have the columns of partition {first}, {len(one.classes)} of them, "
+                f"one for each label, got {len(fact.classes)}"
+            )
+    return bool(of_rows) and of_rows[0][1].is_multilabel

@@ -33,8 +33,8 @@ def kernel_spec(estimator: Any, engine: Engine, rows: Rows) -> KernelSpec:
 def callable_values(kernel: KernelFunction, X: MatrixLike, others: MatrixLike) -> NDArray[np.float64]:
     """Return the values of a callable for all rows of X with all others."""
     with foreign():
-        found = kernel(X, others)
-        values = np.asarray(found.toarray() if is_sparse(found) else found)
+        returned = kernel(X, others)
+        values = np.asarray(returned.toarray() if is_sparse(returned) else returned)
     needed = (X.shape[0], others.shape[0])
     if values.shape != needed:
         raise ValueError(

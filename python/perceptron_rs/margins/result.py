@@ -242,10 +242,10 @@ def _interval(lower: float, upper: float) -> str:
     return f"[{lower!r}, {upper!r}]" if lower > 0 else f"at most {upper!r}"
 
 
-def _some(rows: NDArray[np.int64], limit: int = 10) -> str:
+def _some(rows: NDArray[np.int64]) -> str:
     if not len(rows):
         return ""
-    return f": {', '.join(map(str, rows[:limit].tolist()))}" + (", ..." if len(rows) > limit else "")
+    return f": {', '.join(map(str, rows[:10].tolist()))}" + (", ..." if len(rows) > 10 else "")
 
 
 def _json_value(value: object) -> Any:

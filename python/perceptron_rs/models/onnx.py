@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +22,6 @@ _OPSET, _FILE_VERSION = 17, 8
 _LANES = 8
 _INT64 = 7  # TensorProto.INT64
 _ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid"}
-
-
-class Builder(Protocol):
-    """What nodes are added to."""
-
-    def constant(self, values: NDArray[np.generic]) -> str:
-        """Return the name of an array that is part of the graph."""
-
-    def node(self, operator: str, *inputs: str, out: str | None = None, **attributes: object) -> str:
-        """Add an operator, and return the name of its output."""
-
-    def scan(self, lanes: str, rows: str, weights: str) -> str:
-        """Add products of rows (n, steps, 8) and weights (steps, K, 8) to lanes (n, K, 8), step by step."""
 
 
 def to_onnx(network: ExportedNetwork, *, exact: bool) -> Any:
@@ -127,7 +114,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     builder.node("Identity", _decision(builder, scores, network), out=shown)
 
 
-def _last_outputs(builder: Builder, x: str, network: ExportedNetwork, exact: bool) -> str:
+def _last_outputs(builder: _Graph, x: str, network: ExportedNetwork, exact: bool) -> str:
     """Return the last outputs, (n, K)."""
     dot = _dot_in_lanes if exact else _matrix_product
     if exact and network.activation not in ("", "relu"):
@@ -144,11 +131,11 @@ def _last_outputs(builder: Builder, x: str, network: ExportedNetwork, exact: boo
     return x
 
 
-def _matrix_product(builder: Builder, x: str, coef: NDArray[np.float64]) -> str:
+def _matrix_product(builder: _Graph, x: str, coef: NDArray[np.float64]) -> str:
     return builder.node("MatMul", x, builder.constant(np.ascontiguousarray(coef.T)))
 
 
-def _dot_in_lanes(builder: Builder, x: str, coef: NDArray[np.float64]) -> str:
+def _dot_in_lanes(builder: _Graph, x: str, coef: NDArray[np.float64]) -> str:
     """Return the dot products of rule 3: column j is added to lane j mod 8, then lanes to lanes."""
     outputs, columns = coef.shape
     steps = -(-columns // _LANES)
@@ -180,7 +167,7 @@ def _dot_in_lanes(builder: Builder, x: str, coef: NDArray[np.float64]) -> str:
     return builder.node("Squeeze", lanes, _integer_constant(builder, 2))
 
 
-def _decision(builder: Builder, scores: str, network: ExportedNetwork) -> str:
+def _decision(builder: _Graph, scores: str, network: ExportedNetwork) -> str:
     """Return what ``decision_function`` does: (n,) for two classes, else (n, K)."""
     if len(network.classes) > 2:
         return scores
@@ -192,7 +179,7 @@ def _decision(builder: Builder, scores: str, network: ExportedNetwork) -> str:
     return builder.node("Sub", second, first)
 
 
-def _class_index(builder: Builder, scores: str, network: ExportedNetwork) -> str:
+def _class_index(builder: _Graph, scores: str, network: ExportedNetwork) -> str:
     """Return the index of the class that is predicted; of equal scores the first."""
     if len(network.classes) > 2:
         return builder.node("ArgMax", scores, axis=1, keepdims=0)
@@ -204,7 +191,7 @@ def _class_index(builder: Builder, scores: str, network: ExportedNetwork) -> str
     return builder.node("Cast", positive, to=_INT64)
 
 
-def _probabilities(builder: Builder, scores: str, width: int) -> str:
+def _probabilities(builder: _Graph, scores: str, width: int) -> str:
     if width > 1:
         return builder.node("Softmax", scores, axis=1)
     positive = builder.node("Sigmoid", scores)
@@ -212,7 +199,7 @@ def _probabilities(builder: Builder, scores: str, width: int) -> str:
     return builder.node("Concat", negative, positive, axis=1)
 
 
-def _calibrated(builder: Builder, scores: str, calibration: Calibration, classes: int) -> str:
+def _calibrated(builder: _Graph, scores: str, calibration: Calibration, classes: int) -> str:
     """Return probabilities (n, C) of scores (n, K), or of those of two classes (n,)."""
     if classes == 2:
         scores = builder.node("Unsqueeze", scores, _integer_constant(builder, 1))
@@ -228,7 +215,7 @@ def _calibrated(builder: Builder, scores: str, calibration: Calibration, classes
     return builder.node("Where", is_some, builder.node("Div", each, total), equal)
 
 
-def _integer_constant(builder: Builder, *values: int) -> str:
+def _integer_constant(builder: _Graph, *values: int) -> str:
     return builder.constant(np.array(values, dtype=np.int64))
 
 
@@ -239,22 +226,25 @@ def _label_array(classes: NDArray[np.generic]) -> NDArray[np.generic]:
 
 
 class _Graph:
-    """A graph of our own."""
+    """What nodes are added to: a graph of our own."""
 
     def __init__(self, onnx: ModuleType) -> None:
         self.onnx, self.nodes, self.constants = onnx, [], []  # type: ignore[var-annotated]
 
     def constant(self, values: NDArray[np.generic]) -> str:
+        """Return the name of an array that is part of the graph."""
         name = f"constant_{len(self.constants)}"
         self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(values), name))
         return name
 
     def node(self, operator: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
+        """Add an operator, and return the name of its output."""
         name = out or f"{operator.lower()}_{len(self.nodes)}"
         self.nodes.append(self.onnx.helper.make_node(operator, list(inputs), [name], **attributes))
         return name
 
     def scan(self, lanes: str, rows: str, weights: str) -> str:
+        """Add products of rows (n, steps, 8) and weights (steps, K, 8) to lanes (n, K, 8), step by step."""
         body = _lane_step(self.onnx)
         return self.node("Scan", lanes, rows, weights, body=body, num_scan_inputs=2, scan_input_axes=[1, 0])
 

@@ -255,10 +255,10 @@ def class_weight(text: str) -> tuple[str, float] | str:
 
 def labels(text: str) -> tuple[str, ...]:
     """Return labels that are separated by commas: two or more."""
-    found = names(text)
-    if len(set(found)) < max(2, len(found)):
+    words = names(text)
+    if len(set(words)) < max(2, len(words)):
         raise refused(f"must name two or more labels, each once, got {text!r}")
-    return found
+    return words
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -426,28 +426,28 @@ class OrdersDisplay(Display):
         if len(models[0].classes_) != 2:
             raise ValueError(f"y must hold two classes, got {len(models[0].classes_)}")
         planes = [hyperplanes(model) for model in models]
-        found = [plane for plane in planes if plane is not None and len(plane[0]) == 1]
-        if len(found) < len(models):
+        lines = [plane for plane in planes if plane is not None and len(plane[0]) == 1]
+        if len(lines) < len(models):
             raise ValueError(
                 f"estimator must predict with one line, and {type(estimator).__name__} does not; set another "
                 "prediction, or use a linear learner"
             )
-        coef = np.array([w[0] for w, _ in found])
-        return cls(coef, np.array([b[0] for _, b in found]), X, y).plot(ax)
+        coef = np.array([w[0] for w, _ in lines])
+        return cls(coef, np.array([b[0] for _, b in lines]), X, y).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         style = {"color": INK, "linewidth": 0.5, "alpha": max(0.02, min(1.0, 10 / len(self.coef)))}
         lines = [line(ax, w, float(b), **style) for w, b in zip(self.coef, self.intercept, strict=True)]
-        self.lines_ = [found for found in lines if found is not None]
+        self.lines_ = [drawn for drawn in lines if drawn is not None]
         points(ax, self.X, self.y, np.unique(self.y))
         frame(ax, self.X)
         ax.set_title(f"lines from {len(self.coef)} orders")
 
 
-def updates_of(found: Trace) -> list[Step]:
+def updates_of(trace: Trace) -> list[Step]:
     """Return the updates of a trace of two classes and two columns; ValueError for another one."""
-    check_kind("trace", found, Trace, "trace")
-    steps = [step for step in found if step.mistake]
+    check_kind("trace", trace, Trace, "trace")
+    steps = [step for step in trace if step.mistake]
     if len({step.label for step in steps}) > 1:
-        raise ValueError(f"trace must be of two classes, got {len(found.estimator.classes_)}")
+        raise ValueError(f"trace must be of two classes, got {len(trace.estimator.classes_)}")
     return steps

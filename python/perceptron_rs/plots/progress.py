@@ -196,7 +196,7 @@ class ProgressDisplay(Display):
         """
         check_named("y_pred", y_pred, "predictions")
         labels = label_array(None, y_true, None, "y_true")
-        wrong = {name: _wrong(name, labels, found) for name, found in y_pred.items()}
+        wrong = {name: _wrong(name, labels, predicted) for name, predicted in y_pred.items()}
         fixed = None if comparator is None else _wrong("comparator", labels, comparator)
         return cls(wrong, fixed).plot(ax, kind=kind)
 
@@ -306,8 +306,8 @@ def _counts(wrong: NDArray[np.generic]) -> NDArray[np.int64]:
     return np.cumsum(wrong != 0, dtype=np.int64)
 
 
-def _wrong(name: str, labels: NDArray[np.generic], found: object) -> NDArray[np.bool_]:
-    predicted = label_array(None, found, None, "y_pred")
+def _wrong(name: str, labels: NDArray[np.generic], answers: object) -> NDArray[np.bool_]:
+    predicted = label_array(None, answers, None, "y_pred")
     if labels.ndim != 1 or predicted.shape != labels.shape:
         raise ValueError(
             f"y_pred must have a prediction for each of {labels.size} labels, got the shape "

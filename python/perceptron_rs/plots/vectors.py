@@ -139,9 +139,9 @@ class SumDisplay(Display):
     def _draw(self, ax: Axes) -> None:
         tips = np.concatenate([np.zeros((1, 2)), np.add.accumulate(self.terms)])
         self.lines_ = [
-            found
+            drawn
             for w, b, style in self.lines
-            if (found := line(ax, w, b, color=INK, linewidth=1, **style)) is not None
+            if (drawn := line(ax, w, b, color=INK, linewidth=1, **style)) is not None
         ]
         self.arrows_: list[Annotation] = []
         pairs = [*pairwise(tips), (tips[0], tips[-1])]

@@ -438,14 +438,14 @@ def _blocks_of(
 ) -> list[tuple[BlockDigest, ...] | None]:
     """Return the blocks of each call; None for a call that has none, or shares one with another call."""
     ends = np.cumsum([0, *(size for size, _ in blocks)]).tolist()
-    found: list[tuple[BlockDigest, ...] | None] = []
+    of_calls: list[tuple[BlockDigest, ...] | None] = []
     start = 0
     for call in calls:
         end = start + call.rows
         is_whole = start in ends and end in ends
-        found.append(blocks[ends.index(start) : ends.index(end)] if is_whole else None)
+        of_calls.append(blocks[ends.index(start) : ends.index(end)] if is_whole else None)
         start = end
-    return found
+    return of_calls
 
 
 def _may_be_same(a: tuple[BlockDigest, ...] | None, b: tuple[BlockDigest, ...] | None) -> bool:
@@ -469,17 +469,17 @@ def _call_slices(call: Call, begin: int) -> Iterator[slice]:
             begin += rows
 
 
-def _other_attributes(expected: AttributeEncoder, found: AttributeEncoder) -> str | None:
+def _other_attributes(expected: AttributeEncoder, got: AttributeEncoder) -> str | None:
     """Return in words the first attribute that is another one."""
-    if expected.n_columns != found.n_columns:
+    if expected.n_columns != got.n_columns:
         kinds = [
             "a vocabulary" if n is None else f"{n} columns of a hash"
-            for n in (expected.n_columns, found.n_columns)
+            for n in (expected.n_columns, got.n_columns)
         ]
         return f"the model has {kinds[0]} of attributes, the training had {kinds[1]}"
-    if expected.n_columns_ != found.n_columns_:
-        return f"the model has learnt from {expected.n_columns_} attributes, got {found.n_columns_}"
-    for column, (a, b) in enumerate(zip(expected.vocabulary_, found.vocabulary_, strict=True)):
+    if expected.n_columns_ != got.n_columns_:
+        return f"the model has learnt from {expected.n_columns_} attributes, got {got.n_columns_}"
+    for column, (a, b) in enumerate(zip(expected.vocabulary_, got.vocabulary_, strict=True)):
         if a != b:
             return f"column {column} is the attribute {a!r:.80} in the model, got {b!r:.80}"
     return None

@@ -36,6 +36,18 @@ from perceptron_rs.training.progress import Observer
 from perceptron_rs.training.train import Feeder
 
 
+def _weights_of_labels(name: str, text: str) -> property:
+    """Return an attribute that shows weights of this name; to set it is to start anew from others."""
+
+    def read(learner: SequenceLearner) -> NDArray[np.float64]:
+        return learner._weights[name]
+
+    def start(learner: SequenceLearner, weights: object) -> None:
+        learner._start_from(name, weights)
+
+    return property(read, start, doc=text)
+
+
 class SequenceLearner(SequencePerceptronParameters, StreamFit, SequencePerceptronPredictor):
     """A perceptron on linear chains, but for its public methods."""
 
@@ -54,10 +66,10 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, SequencePerceptro
         return rows_shown(shown(self, 5)["weights"])
 
     def _prediction_parameters(self) -> dict[str, object]:
-        found: dict[str, object] = {"learner": "sequence", "beam": beam_of(self)}
-        return (
-            found if self.constraints is None else found | values_to_json({"constraints": self.constraints})
-        )
+        parameters: dict[str, object] = {"learner": "sequence", "beam": beam_of(self)}
+        if self.constraints is not None:
+            parameters |= values_to_json({"constraints": self.constraints})
+        return parameters
 
     def _document(self) -> dict[str, object]:
         encoder, parts = self._learnt.encoder, {}
@@ -123,32 +135,11 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, SequencePerceptro
         indptr, indices, data = (self._weights[f"emission_{part}"] for part in ("indptr", "indices", "data"))
         return as_users_have(csc_matrix((data, indices, indptr), shape=(len(self.classes_), len(indptr) - 1)))
 
-    @property
-    def transition_(self) -> NDArray[np.float64]:
-        """Weight of each label (column) after each other label (row)."""
-        return self._weights["transition"]
-
-    @transition_.setter
-    def transition_(self, transition: object) -> None:
-        self._start_from("transition", transition)
-
-    @property
-    def start_(self) -> NDArray[np.float64]:
-        """Weights of the first label."""
-        return self._weights["start"]
-
-    @start_.setter
-    def start_(self, start: object) -> None:
-        self._start_from("start", start)
-
-    @property
-    def end_(self) -> NDArray[np.float64]:
-        """Weights of the last label."""
-        return self._weights["end"]
-
-    @end_.setter
-    def end_(self, end: object) -> None:
-        self._start_from("end", end)
+    transition_ = _weights_of_labels(
+        "transition", "Weight of each label (column) after each other label (row)."
+    )
+    start_ = _weights_of_labels("start", "Weights of the first label.")
+    end_ = _weights_of_labels("end", "Weights of the last label.")
 
     @LearntAttribute
     def transition_coef_(self) -> NDArray[np.float64]:

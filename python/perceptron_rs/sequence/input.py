@@ -41,14 +41,14 @@ def read_sequences(
     if is_nested(X):
         if lengths is not None:
             raise ValueError("lengths must be None for a list of sequences, which tells them itself")
-        tokens, found = flat_tokens(X)
+        tokens, lengths = flat_tokens(X)
         if not tokens:
-            raise ValueError(f"X must hold at least one token, got {len(found)} sequences without any")
+            raise ValueError(f"X must hold at least one token, got {len(lengths)} sequences without any")
         if reset:
-            return _token_rows(model, model._fit_encoder(tokens), reset), found
+            return _token_rows(model, model._fit_encoder(tokens), reset), lengths
         if model._learnt.encoder is None:
             raise ValueError("X must be a matrix, because the model was fitted to one; got attributes")
-        return read_csr(get_engine(model.engine), model._known.rows(tokens), model.n_features_in_), found
+        return read_csr(get_engine(model.engine), model._known.rows(tokens), model.n_features_in_), lengths
     if isinstance(X, list | tuple) and X and n_dimensions(X[0]) == 2:
         raise ValueError(
             f"X must be one matrix of the tokens of all sequences, got a list of {len(X)} ones; stack them "

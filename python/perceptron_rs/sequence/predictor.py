@@ -200,8 +200,8 @@ class SequencePerceptronPredictor(Predictor):
         if k < 1:
             raise ValueError(f"k must be at least 1, got {k}")
         X, search = token_lists(self, X), get_engine(self.engine).sequence_k_best
-        found, lengths = self._search(X, lengths, (allowed, forbidden), search, k=min(int(k), LARGEST))
-        labels, scores, counts = found or (
+        answer, lengths = self._search(X, lengths, (allowed, forbidden), search, k=min(int(k), LARGEST))
+        labels, scores, counts = answer or (
             np.zeros(0, dtype=np.uint32),
             np.zeros(0),
             np.zeros(0, dtype=np.int64),

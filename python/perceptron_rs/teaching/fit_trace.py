@@ -323,7 +323,7 @@ class _Watch:
         self.decision, self.settings, self.keep_all = decision, settings, keep_all
         self.labels = [classes[settings.positive[k]] for k in decision.classes]
         self.steps: list[Step] = []
-        self.found: list[float] = []  # activations of the example
+        self.activations: list[float] = []  # of the example
         self.moved: dict[int, tuple[float, NDArray[np.float64], float]] = {}  # step; w and b before it
         self.visit, decision.epoch = decision.epoch, self.epoch
         for p, plane in enumerate(decision.planes):
@@ -341,8 +341,8 @@ class _Watch:
         if p == 0:
             self.finish()
             self.row = next(self.rows)
-        self.found.append(activation(x))
-        return self.found[-1]
+        self.activations.append(activation(x))
+        return self.activations[-1]
 
     def update(self, p: int, update: Callable[[float, Any], None], c: float, x: Any) -> None:
         plane = self.decision.planes[p]
@@ -352,9 +352,9 @@ class _Watch:
     def finish(self) -> None:
         """Note the steps of the example before."""
         joint, y = self.settings.joint, self.decision.y
-        for p, a in enumerate(self.found):
+        for p, a in enumerate(self.activations):
             if joint:
-                predicted = p == self.found.index(max(self.found))
+                predicted = p == self.activations.index(max(self.activations))
             else:
                 predicted = a > 0 or (a == 0 and self.settings.tie == "positive")
             if p not in self.moved and not self.keep_all:
@@ -379,7 +379,7 @@ class _Watch:
                     b=b,
                 )
             )
-        self.found.clear()
+        self.activations.clear()
         self.moved.clear()
 
     def weights(self, plane: Any) -> NDArray[np.float64]:

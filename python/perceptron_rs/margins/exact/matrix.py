@@ -111,8 +111,8 @@ def product(row: ExactRow, weights: list[int]) -> int:
     return sum(map(mul, numbers, map(weights.__getitem__, columns)))
 
 
-def square_root_floor(value: Fraction, bits: int = 64) -> Fraction:
-    """Return a number not above the root of ``value``, with about as many correct bits."""
-    shift = 2 * bits + max(0, value.denominator.bit_length() - value.numerator.bit_length())
+def square_root_floor(value: Fraction) -> Fraction:
+    """Return a number not above the root of ``value``, with some 64 correct bits."""
+    shift = 128 + max(0, value.denominator.bit_length() - value.numerator.bit_length())
     shift += shift % 2
     return Fraction(isqrt((value.numerator << shift) // value.denominator), 1 << (shift // 2))

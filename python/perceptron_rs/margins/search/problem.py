@@ -129,21 +129,21 @@ def search_options(
 
 def result_of(
     problem: Problem,
-    found: Solution,
+    solution: Solution,
     bias: str,
     *,
     kernel: KernelSpec | None = None,
     norm: float | None = None,
 ) -> MarginResult:
-    """Return what an engine has found as a result, with the bounds that follow from it.
+    """Return what an engine has solution as a result, with the bounds that follow from it.
 
     In the space of a kernel, ``norm`` is the length of the weights there.
     """
-    weights = found["coef"] if norm is None else np.array([norm])
-    ends = found["radius"], found["lower"], found["upper"]
-    bound, best = novikoff(*ends, weights, found["intercept"], bias)
+    weights = solution["coef"] if norm is None else np.array([norm])
+    ends = solution["radius"], solution["lower"], solution["upper"]
+    bound, best = novikoff(*ends, weights, solution["intercept"], bias)
     return MarginResult(
-        **found,
+        **solution,
         mistake_bound=bound,
         best_mistake_bound=best,
         bias=bias,
