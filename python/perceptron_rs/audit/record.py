@@ -318,10 +318,10 @@ def _start_weights(state: RunState) -> Start:
         return {}
     if not isinstance(state, dict) and state.is_zero:  # a model, whose zeros need not be looked at
         return {}
-    given = {name: state[name] for name in ("coef", "intercept")}
-    if all(are_zeros(array) or not array.any() for array in given.values()):
+    weights = {name: state[name] for name in ("coef", "intercept")}
+    if all(are_zeros(array) or not array.any() for array in weights.values()):
         return {}
-    return {name: array.copy() for name, array in given.items()}
+    return {name: array.copy() for name, array in weights.items()}
 
 
 def _continues(last: Call, call: Call) -> bool:

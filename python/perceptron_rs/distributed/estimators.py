@@ -127,9 +127,9 @@ class ClusterLearner(Trainable):
             Its ``n_partitions`` are the lengths of the partitions, so that a fit on the same data has the
             same bits.
         """
-        given = self.get_params(deep=False)
-        model = self._local(**{name: value for name, value in given.items() if name not in self._own})
-        learnt = {name: value for name, value in vars(copy.copy(self)).items() if name not in given}
+        parameters = self.get_params(deep=False)
+        model = self._local(**{name: value for name, value in parameters.items() if name not in self._own})
+        learnt = {name: value for name, value in vars(copy.copy(self)).items() if name not in parameters}
         vars(model).update(learnt)
         reports = getattr(model, "partition_report_", None)
         change(model, partition_report=None)

@@ -61,8 +61,8 @@ class BudgetCarrier(Carrier):
         block.data.assert_finite(self.model)
         arrays = arrays_of(state)
         rows = rows_of(self.engine, rows_in(arrays), self.model.n_features_in_)
-        given = {name: w for name, w in without_rows(arrays).items() if name != "origin"}
-        return Data(block.data.rows, block.labels, block.weights, rows), given
+        sets = {name: w for name, w in without_rows(arrays).items() if name != "origin"}
+        return Data(block.data.rows, block.labels, block.weights, rows), sets
 
     def end(self, block: Block, before: RunState, after: State) -> State:
         """Return the state with the rows that are still named."""

@@ -235,13 +235,13 @@ class BudgetedKernelPerceptron(
         engine, data = feeder.engine, feeder.data
         if self._policy_seed is None:
             self._policy_seed = feeder.seed
-        origin, given = self.support_, self._members
+        origin, members = self.support_, self._members
         if self.kernel == "precomputed":
             feeder.stored_rows = engine.dense_rows(np.zeros((0, data.rows.shape[1]), dtype=np.uint8))
-            given = given | {"kept_row": origin[given["kept_row"]]}
+            members = members | {"kept_row": origin[members["kept_row"]]}
         else:
             feeder.stored_rows = rows_of(engine, rows_in(self._vectors), self.n_features_in_)
-        return self._owned(engine, given | {"seen": self.n_seen_})
+        return self._owned(engine, members | {"seen": self.n_seen_})
 
     def _keep(self, feeder: Feeder, state: RunState) -> None:
         kept = {name: state[name] for name in self._members}

@@ -181,8 +181,8 @@ class _Terms(NamedTuple):
 
 
 def _terms(threshold: Any, added: Any, eta0: Any) -> _Terms:
-    given = {"margin_threshold": threshold, "added_feature": added, "eta0": eta0}
-    numbers = {name: float(checked_number(name, value)) for name, value in given.items()}
+    terms = {"margin_threshold": threshold, "added_feature": added, "eta0": eta0}
+    numbers = {name: float(checked_number(name, value)) for name, value in terms.items()}
     for name, value in numbers.items():
         least = "above 0" if name == "eta0" else "at least 0"
         if not math.isfinite(value) or value < 0 or (name == "eta0" and value == 0):

@@ -123,9 +123,9 @@ def partition_bounds(n_partitions: Any, n: int) -> NDArray[np.int64]:
         each, more = divmod(n, int(n_partitions))
         lengths = [each + (p < more) for p in range(int(n_partitions))]
     else:
-        given = np.asarray(n_partitions)
-        lengths = given.tolist()
-        if given.dtype.kind not in "iu" or given.ndim != 1 or sum(lengths) != n or min(lengths) < 0:
+        array = np.asarray(n_partitions)
+        lengths = array.tolist()
+        if array.dtype.kind not in "iu" or array.ndim != 1 or sum(lengths) != n or min(lengths) < 0:
             raise ValueError(
                 f"n_partitions must be a number, or lengths of at least 0 that add up to the number of "
                 f"examples, {n}; got {n_partitions!r:.80}"

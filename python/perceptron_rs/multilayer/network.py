@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def sizes_of(model: MultilayerPerceptron) -> tuple[int, ...]:
     """Return the number of neurons of each hidden layer."""
-    given = model.hidden_layer_sizes
-    sizes = [given] if number(given, whole=True) is not None else list(given)
+    layers = model.hidden_layer_sizes
+    sizes = [layers] if number(layers, whole=True) is not None else list(layers)
     if not all(1 <= (number(size, whole=True) or 0) <= LARGEST for size in sizes):
-        raise ValueError(f"hidden_layer_sizes must be whole numbers of at least 1, got {given!r:.80}")
+        raise ValueError(f"hidden_layer_sizes must be whole numbers of at least 1, got {layers!r:.80}")
     return tuple(int(size) for size in sizes)
 
 

@@ -340,10 +340,10 @@ class MultilayerPerceptron(
         if sample is None and self.class_weight is None:
             return CallWeights(None, np.ones((n_outputs(feeder.classes), 2)), None)
         weighed = super()._weigh(feeder, sample)
-        planes, given = weighed.planes, 1.0 if sample is None else sample
+        planes, of_examples = weighed.planes, 1.0 if sample is None else sample
         of_classes = planes[0] if len(planes) == 1 else planes[:, 1]
         with np.errstate(over="ignore", under="ignore"):
-            together: NDArray[np.float64] = of_classes[feeder.labels] * given
+            together: NDArray[np.float64] = of_classes[feeder.labels] * of_examples
             total = np.add.accumulate(together)[-1]
         if not total < math.inf:
             raise ArgumentError("{weights} are too large together", "scale them")

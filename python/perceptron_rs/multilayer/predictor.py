@@ -105,8 +105,8 @@ class MultilayerPerceptronPredictor(Classifier):
         self, engine: Engine, rows: Rows, state: State, threads: int, *, probabilities: bool = False
     ) -> NDArray[np.float64]:
         """Return what the output neurons give for these layers."""
-        how: dict[str, Any] = {"activation": str(self.activation), "probabilities": probabilities}
-        return engine.mlp_scores(rows, state, **how, threads=threads)
+        options: dict[str, Any] = {"activation": str(self.activation), "probabilities": probabilities}
+        return engine.mlp_scores(rows, state, **options, threads=threads)
 
     def _assert_finite_weights(self) -> None:
         raise ValueError("an activation of the network is not finite; scale the features as in the fit")

@@ -99,8 +99,8 @@ def shared_settings(estimator: BaseEstimator, settings: type) -> dict[str, Any]:
     kind: type = estimator.__class__
     # Asked of the object: a subclass may make a property of a parameter.
     converts = dict(_shared(kind, settings))
-    given = attributes(estimator, converts)
-    return {name: None if value is None else converts[name](value) for name, value in given.items()}
+    values = attributes(estimator, converts)
+    return {name: None if value is None else converts[name](value) for name, value in values.items()}
 
 
 @remembered

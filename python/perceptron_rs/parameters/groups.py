@@ -151,8 +151,8 @@ def options(group: type, *, of_model: bool = False) -> tuple[Option, ...]:
         default = facts["of_model"] if of_model and facts["of_model"] else facts["default"]
         default_text = _default(parameter.default) if default is None else default
         text = f"{facts['text']} ({default_text})" if default_text else facts["text"]
-        how = {part: facts[part] for part in ("needs", "name", "sets")}
-        listed.append(Option(parameter.name, text, facts["values"], parameter.default, **how))
+        more = {part: facts[part] for part in ("needs", "name", "sets")}
+        listed.append(Option(parameter.name, text, facts["values"], parameter.default, **more))
     return tuple(listed)
 
 

@@ -104,7 +104,7 @@ class Command:
     usage: str = ""
 
 
-def add(place: Parser, words: str, text: str, kind: object = None, **how: Any) -> None:
+def add(place: Parser, words: str, text: str, kind: object = None, **keywords: Any) -> None:
     """Add an option of a command, or an argument.
 
     Parameters
@@ -116,19 +116,19 @@ def add(place: Parser, words: str, text: str, kind: object = None, **how: Any) -
         What it is for.
     kind : callable, tuple of str or None
         Makes the value of a text; or the words that it may be.
-    **how : object
+    **keywords : object
         What else argparse is to know.
     """
     flags = [word for word in words.split() if word.startswith("-")]
     value = words.removeprefix(" ".join(flags)).strip()
     if isinstance(kind, tuple):
-        how["choices"] = kind
+        keywords["choices"] = kind
     elif value:
         kind = named_file if kind is None and value in ("FILE", "MODEL", "OUT") else kind
-        how |= {"metavar": value, "type": kind}
-    elif "action" not in how:
-        how["action"] = "store_true"
-    place.add_argument(*flags, help=text, **how)
+        keywords |= {"metavar": value, "type": kind}
+    elif "action" not in keywords:
+        keywords["action"] = "store_true"
+    place.add_argument(*flags, help=text, **keywords)
 
 
 def add_model(place: Parser, text: str = "a model file") -> None:

@@ -205,19 +205,19 @@ class Other:
     ----------
     known : callable
         Returns what scikit-learn's validation is to know.
-    how : dict
+    keywords : dict
         What argparse is to know of an option.
     accepted : callable
         Whether a value of JSON may be one; all may where a file has none, or its reader looks closer.
     """
 
     known: Callable[[], list[object]]
-    how: OptionKeywords = field(default_factory=OptionKeywords)
+    keywords: OptionKeywords = field(default_factory=OptionKeywords)
     accepted: Callable[[object], bool] = lambda value: True  # noqa: ARG005
 
     def option(self) -> OptionKeywords:
         """Return what argparse is to know of an option that sets it."""
-        return self.how.copy()
+        return self.keywords.copy()
 
     def constraint(self) -> list[object]:
         """Return what scikit-learn's validation is to know of it."""

@@ -84,17 +84,17 @@ class ProgressDisplay(Display):
     """
 
     def __init__(self, mistakes: Mapping[str, object], comparator: ArrayLike = None) -> None:
-        given = {name: np.asarray(wrong) for name, wrong in mistakes.items()}
-        if not given:
+        by_model = {name: np.asarray(wrong) for name, wrong in mistakes.items()}
+        if not by_model:
             raise ValueError("mistakes must name one model or more, got none")
-        self.n_samples = next(iter(given.values())).size
-        for name, wrong in {**given, **({} if comparator is None else {"comparator": comparator})}.items():
+        self.n_samples = next(iter(by_model.values())).size
+        for name, wrong in {**by_model, **({} if comparator is None else {"comparator": comparator})}.items():
             if np.shape(wrong) != (self.n_samples,) or self.n_samples == 0:
                 raise ValueError(
                     f"mistakes must be one for each example, of all models alike, got the shape "
                     f"{np.shape(wrong)} of {name!r}"
                 )
-        self.mistakes = {name: _counts(wrong) for name, wrong in given.items()}
+        self.mistakes = {name: _counts(wrong) for name, wrong in by_model.items()}
         self.comparator = None if comparator is None else _counts(np.asarray(comparator))
 
     @property

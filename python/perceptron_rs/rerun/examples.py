@@ -94,9 +94,9 @@ class CallExamples(ABC):
     def learn(self, again: Estimator, call: Call, begin: int) -> None:
         """Make a call again, on another estimator."""
 
-    def other_block(self, given: DigestInput, begin: int = 0, end: int | None = None) -> str | None:
+    def other_block(self, examples: DigestInput, begin: int = 0, end: int | None = None) -> str | None:
         """Take in more examples; return in words which block of all so far differs, if one does."""
-        differing = self.comparison.first_difference(given, begin, end)
+        differing = self.comparison.first_difference(examples, begin, end)
         if differing is None:
             return None
         places: list[tuple[int, int]] = []  # where the block was given: it may be of several calls
@@ -235,8 +235,8 @@ class _OfArrays(CallExamples):
         weights = sample_weights(self.sample_weight, labels)
         columns = self.calls[0].columns
         for call, begin in zip(self.calls, self.begins, strict=True):
-            given = DigestInput(self.data.stored, columns, labels, weights if call.weighted else None)
-            if (block := self.other_block(given, begin, begin + call.rows)) is not None:
+            part = DigestInput(self.data.stored, columns, labels, weights if call.weighted else None)
+            if (block := self.other_block(part, begin, begin + call.rows)) is not None:
                 return block
         return self.other_classes(y if isinstance(y, LabelSets) else y[self.of_first_call])
 
@@ -308,9 +308,9 @@ class _OfSequences(CallExamples):
         if (row := self.unknown_label(self.y)) is not None:
             return f"token {row} has the label {_label_text(self.y, row)}, which is no class of the model"
         labels = encode(self.y, self.model.classes_, least=1)
-        given = DigestInput(self.data.stored, columns, labels, lengths=self.lengths)
+        tokens = DigestInput(self.data.stored, columns, labels, lengths=self.lengths)
         for call, begin in zip(self.calls, self.begins, strict=True):
-            if (block := self.other_block(given, begin, begin + call.rows)) is not None:
+            if (block := self.other_block(tokens, begin, begin + call.rows)) is not None:
                 return block
         return self.other_classes(self.y[self._rows(self.of_first_call)]) or self.other_attributes()
 
@@ -375,9 +375,9 @@ class _OfSource(CallExamples):
             for batch in stream.batches():
                 labels = encode(batch.y, self.model.classes_, least=1)
                 stored = read(get_engine("rust"), batch.X).stored
-                given = DigestInput(stored, call.columns, labels, batch.sample_weight, batch.lengths)
-                n += len(given)
-                if (block := self.other_block(given)) is not None:
+                part = DigestInput(stored, call.columns, labels, batch.sample_weight, batch.lengths)
+                n += len(part)
+                if (block := self.other_block(part)) is not None:
                     return block
             if (number := self.other_number(n)) is not None:
                 return number

@@ -149,11 +149,11 @@ def reproduce(
         return Reproduction(False, "numbers", f"other numbers: {order}", own, None)
     key = _checked_key(model, calls, audit_key)
     arguments = Arguments(X, y, sample_weight, lengths, encoder, classes)
-    given = call_examples(model, calls, arguments, key)
-    differing = given.difference()
+    examples = call_examples(model, calls, arguments, key)
+    differing = examples.difference()
     if differing is not None:
         return Reproduction(False, "data", f"other data: {differing}", own, None)
-    again = _trained(model, calls, given, engine)
+    again = _trained(model, calls, examples, engine)
     digest_again = learnt_arrays(again).digest
     for name, value in attributes(model, calls[-1].parameters).items():  # which are compared by themselves
         setattr(again, name, value)
@@ -219,11 +219,11 @@ def _calls(model: object) -> tuple[Call, ...]:
 
 
 def _trained(
-    model: Estimator, calls: tuple[Call, ...], given: CallExamples, engine: EngineName | None
+    model: Estimator, calls: tuple[Call, ...], examples: CallExamples, engine: EngineName | None
 ) -> Estimator:
     """Return another estimator, that has learnt from the same calls."""
     again = unfitted(model, calls[0])
-    for call, begin in zip(calls, given.begins, strict=True):
+    for call, begin in zip(calls, examples.begins, strict=True):
         for name, value in call.parameters.items():
             setattr(again, name, value)
         again.audit, again.audit_key = False, None
@@ -233,9 +233,9 @@ def _trained(
             again.max_iter = call.ended[1]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            given.learn(again, call, begin)
-    if given.encoder is not None and isinstance(again, SequenceLearner):
-        again.encoder_ = given.encoder
+            examples.learn(again, call, begin)
+    if examples.encoder is not None and isinstance(again, SequenceLearner):
+        again.encoder_ = examples.encoder
     for name in _OF_DATA:
         if (value := getattr(model, name, None)) is not None and getattr(again, name, None) is None:
             setattr(again, name, value)

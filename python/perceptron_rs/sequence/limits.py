@@ -58,10 +58,10 @@ def constrained(
     pairs = [("constraints", constraints), ("forbidden", forbidden)]
     place: dict[object, int] = {label: k for k, label in enumerate(classes.tolist())}
     may_not = np.zeros((len(classes) + 1, len(classes) + 1), dtype=np.bool_)
-    for name, given in pairs:
-        if given is not None and not is_list(given):
-            raise ValueError(f"{name} must be pairs of labels or None, got {given!r:.80}")
-        for i, pair in enumerate(() if given is None else given):
+    for name, forbidding in pairs:
+        if forbidding is not None and not is_list(forbidding):
+            raise ValueError(f"{name} must be pairs of labels or None, got {forbidding!r:.80}")
+        for i, pair in enumerate(() if forbidding is None else forbidding):
             if isinstance(pair, str) or not has_length(pair) or len(pair) != 2:
                 raise ValueError(f"entry {i} of {name} must be a pair of labels, got {pair!r:.80}")
             before, after = (

@@ -381,11 +381,11 @@ class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
         with foreign():
             if self.loss is None:
                 return float(not _equal(truth, answer))
-            given = self.loss(truth, answer)
-        value = given.item() if isinstance(given, np.generic | np.ndarray) and given.size == 1 else given
+            got = self.loss(truth, answer)
+        value = got.item() if isinstance(got, np.generic | np.ndarray) and got.size == 1 else got
         loss = number(int(value) if isinstance(value, bool) else value)
         if loss is None or not 0 <= loss < math.inf:
-            raise ValueError(f"loss must return a finite number of at least 0, got {given!r:.80}")
+            raise ValueError(f"loss must return a finite number of at least 0, got {got!r:.80}")
         return float(loss)
 
 
@@ -422,9 +422,9 @@ class _Structures:
                 mistakes += 1
                 losses += loss
                 with foreign():
-                    given = [self.model.joint_feature(x[i], structure) for structure in (y[i], z)]
+                    returned = [self.model.joint_feature(x[i], structure) for structure in (y[i], z)]
                 with naming("joint_feature"):
-                    truth, wrong = (_checked_features(features, len(w)) for features in given)
+                    truth, wrong = (_checked_features(features, len(w)) for features in returned)
                 try:
                     self.engine.structured_update(w, u, truth, wrong, step=c, t=self.t)
                 except OverflowError as error:
@@ -473,22 +473,22 @@ def _equal(truth: Any, answer: Any) -> bool:
     return bool(truth == answer)
 
 
-def _checked_features(given: Any, d: int) -> Features:
+def _checked_features(returned: Any, d: int) -> Features:
     """Return columns and values, each column once."""
-    if isinstance(given, Mapping):
-        for column in given:
+    if isinstance(returned, Mapping):
+        for column in returned:
             if not isinstance(column, Integral):
                 raise TypeError(f"joint_feature must return whole numbers as columns, got {column!r:.80}")
-        columns = np.fromiter(given.keys(), dtype=np.int64, count=len(given))
-        values = numbers_in(list(given.values()), _RESULT).astype(np.float64)
-    elif issparse(given):
-        row = given.tocsr(copy=True)
+        columns = np.fromiter(returned.keys(), dtype=np.int64, count=len(returned))
+        values = numbers_in(list(returned.values()), _RESULT).astype(np.float64)
+    elif issparse(returned):
+        row = returned.tocsr(copy=True)
         row.sum_duplicates()
         if row.shape != (1, d):
             raise ValueError(f"joint_feature must return rows of shape (1, {d}), got {row.shape}")
         columns, values = row.indices.astype(np.int64), row.data.astype(np.float64)
     else:
-        dense = np.ravel(numbers_in(given, _RESULT)).astype(np.float64)
+        dense = np.ravel(numbers_in(returned, _RESULT)).astype(np.float64)
         if len(dense) != d:
             raise ValueError(f"joint_feature must return vectors of length {d}, got {len(dense)}")
         columns = np.flatnonzero(dense).astype(np.int64)

@@ -114,10 +114,10 @@ class SparkLearner(ClusterLearner):
             kind = ArrayType(LongType())
         elif self.label in frame.columns:
             kind = frame.schema[self.label].dataType
-        given = frame.select([as_list(frame, name) for name in frame.columns])
-        schema = Schema([*given.schema.fields, StructField(self.prediction, kind)])
+        rows = frame.select([as_list(frame, name) for name in frame.columns])
+        schema = Schema([*rows.schema.fields, StructField(self.prediction, kind)])
         columns = Columns(self._columns.features, "", None, self._is_of_sequences)
-        return given.mapInArrow(partial(add_predictions, local, columns, self.prediction), schema)
+        return rows.mapInArrow(partial(add_predictions, local, columns, self.prediction), schema)
 
 
 def add_predictions(

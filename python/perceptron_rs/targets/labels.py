@@ -345,13 +345,13 @@ def new_classes(
         # For a small block scikit-learn's look at a list takes longer than learning.
         if known is not None and isinstance(classes, list) and classes == known.tolist():
             return known
-        given = encode_new(label_array(estimator, classes, None, "classes"), "classes", least=least)[0]
-        if known is not None and not np.array_equal(given, known):
+        passed = encode_new(label_array(estimator, classes, None, "classes"), "classes", least=least)[0]
+        if known is not None and not np.array_equal(passed, known):
             raise ValueError(
-                f"classes={given.tolist()!r:.200} is not the same as on last call to partial_fit, "
+                f"classes={passed.tolist()!r:.200} is not the same as on last call to partial_fit, "
                 f"was: {known.tolist()!r:.200}"
             )
-        return given
+        return passed
 
 
 def refuse_other_order(given: ArrayLike, classes: NDArray[np.generic]) -> None:

@@ -57,21 +57,21 @@ def sample_weights(sample_weight: ArrayLike, labels: Sized, *, of_part: bool = F
     refuse_columns(sample_weight, "sample_weight")
     n = len(labels)
     with naming("sample_weight"):
-        given = np.asarray(sample_weight)
-    if given.dtype.kind == "O" and not given.ndim:
+        array = np.asarray(sample_weight)
+    if array.dtype.kind == "O" and not array.ndim:
         kind = with_article(type(sample_weight).__name__)
         raise TypeError(f"sample_weight must hold real numbers >= 0, got {kind}; make it an array of numbers")
-    if given.dtype.kind in "SUMmVc":
+    if array.dtype.kind in "SUMmVc":
         raise TypeError("sample_weight must hold real numbers >= 0; convert it to floats")
-    if given.dtype.kind == "O":
-        given = numbers_of_objects(given, "sample_weight")
-    if given.shape not in ((), (n,)):
+    if array.dtype.kind == "O":
+        array = numbers_of_objects(array, "sample_weight")
+    if array.shape not in ((), (n,)):
         raise ArgumentError(
             "{sample_weight} must have a weight for each of {n} examples, got the shape {shape}",
             n=n,
-            shape=given.shape,
+            shape=array.shape,
         )
-    weights = np.full(n, given, dtype=np.float64) if given.ndim == 0 else given.astype(np.float64, copy=False)
+    weights = np.full(n, array, dtype=np.float64) if array.ndim == 0 else array.astype(np.float64, copy=False)
     low, high = weights.min(initial=0.0), weights.max(initial=0.0)
     if not low >= 0 or not high < np.inf:
         value = high if low >= 0 else low

@@ -283,14 +283,14 @@ def trace(
     """
     if not isinstance(every, str) or every not in ("update", "example"):
         raise ValueError(f'every must be "update" or "example", got {every!r:.80}')
-    given = estimator.get_params() if isinstance(estimator, BaseEstimator) else {}
-    if "engine" not in given:
+    parameters = estimator.get_params() if isinstance(estimator, BaseEstimator) else {}
+    if "engine" not in parameters:
         raise TypeError(
             f"estimator must be a linear or kernel learner of perceptron_rs, got {estimator!r:.100}"
         )
-    if np.any(given.get("n_partitions", 1) != 1):
+    if np.any(parameters.get("n_partitions", 1) != 1):
         raise ValueError(
-            f"n_partitions must be 1, as a trace follows one run, got {given['n_partitions']!r:.80}"
+            f"n_partitions must be 1, as a trace follows one run, got {parameters['n_partitions']!r:.80}"
         )
     model = clone(estimator).set_params(engine="reference")
     with noted_calls() as calls:

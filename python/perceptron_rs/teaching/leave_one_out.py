@@ -98,8 +98,8 @@ def leave_one_out(estimator: Any, X: MatrixLike, y: ArrayLike) -> LeaveOneOut:
 
 def _check_kind(estimator: object) -> None:
     """Raise unless an example that is no mistake has no part in a run."""
-    given = estimator.get_params() if isinstance(estimator, BaseEstimator) else {}
-    last = given.get("prediction", "last") == "last" and "track_mistakes" in given
+    parameters = estimator.get_params() if isinstance(estimator, BaseEstimator) else {}
+    last = parameters.get("prediction", "last") == "last" and "track_mistakes" in parameters
     if not last or type(estimator).__name__ not in ("Perceptron", "KernelPerceptron"):
         raise ValueError(
             f"estimator must be a Perceptron, or a KernelPerceptron(prediction='last'), got "
@@ -108,10 +108,10 @@ def _check_kind(estimator: object) -> None:
     needed: dict[str, object] = {"shuffle": False, "tol": None, "early_stopping": False, "penalty": None}
     needed |= {"warm_start": False, "n_partitions": 1}
     for name, value in needed.items():
-        if name in given and np.any(given[name] != value):
-            raise ValueError(f"{name} must be {value} for the run to be the same, got {given[name]!r}")
-    scaled = given.get("kernel") in ("rbf", "poly", "sigmoid") and given["gamma"] == "scale"
-    if given["class_weight"] == "balanced" or scaled:
+        if name in parameters and np.any(parameters[name] != value):
+            raise ValueError(f"{name} must be {value} for the run to be the same, got {parameters[name]!r}")
+    scaled = parameters.get("kernel") in ("rbf", "poly", "sigmoid") and parameters["gamma"] == "scale"
+    if parameters["class_weight"] == "balanced" or scaled:
         raise ValueError("class_weight and gamma must be numbers: they may not depend on the examples")
-    if given.get("kernel") == "precomputed":
+    if parameters.get("kernel") == "precomputed":
         raise ValueError("kernel must not be 'precomputed'; use LeaveOneOut of scikit-learn")

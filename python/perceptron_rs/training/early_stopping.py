@@ -144,25 +144,25 @@ class Validation(ValidationPart):
 
     def accuracy(self, state: RunState) -> NDArray[np.float64]:
         """Return the accuracy of each decision."""
-        given = self.judge(state)
-        if not all_finite(given):
+        scores = self.judge(state)
+        if not all_finite(scores):
             raise OverflowError(
                 "training overflowed: an activation of a validation example is not finite; scale the "
                 "features or lower eta0"
             )
         won = np.zeros(1 if self.positive is None else len(self.positive))
-        for piece in pieces(*given.shape):
+        for piece in pieces(*scores.shape):
             if self.positive is None:
-                right = (given[piece].argmax(axis=1) == self.labels[piece])[:, np.newaxis]
+                right = (scores[piece].argmax(axis=1) == self.labels[piece])[:, np.newaxis]
             else:
-                right = is_positive(given[piece], self.tie) == positives(self.labels[piece], self.positive)
+                right = is_positive(scores[piece], self.tie) == positives(self.labels[piece], self.positive)
             if self.weight is None:
                 won += np.count_nonzero(right, axis=0)
                 continue
             # In row order, because the sum decides when learning stops: its bits must not depend on NumPy's.
             terms = np.where(right, self.weight[piece][:, np.newaxis], 0.0)
             won = np.cumsum(np.vstack([won, terms]), axis=0)[-1]
-        total = len(given) if self.weight is None else np.cumsum(self.weight)[-1]
+        total = len(scores) if self.weight is None else np.cumsum(self.weight)[-1]
         accuracy: NDArray[np.float64] = won / total
         return accuracy
 

@@ -113,11 +113,11 @@ class InMemory(Feeder):
             y = self.read()  # its columns are all labels that there are
             self.classes, self.labels = encode_new(y, least=self.least)
             return
-        given = new_classes(self.given_classes, model, least=self.least)
+        passed = new_classes(self.given_classes, model, least=self.least)
         y = self.read()
         if isinstance(y, LabelSets):
-            refuse_other_order(self.given_classes, given)
-        self.classes = model.classes_ if self.goes_on else classes_like(given, y)
+            refuse_other_order(self.given_classes, passed)
+        self.classes = model.classes_ if self.goes_on else classes_like(passed, y)
         self.labels = encode(y, self.classes, least=self.least)
 
     def read(self) -> NDArray[np.generic] | LabelSets:

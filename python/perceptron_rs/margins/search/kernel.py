@@ -42,8 +42,7 @@ _SMALL = 2.0**-40  # what is left of a squared length, of the largest, that is t
 
 def check_kernel(kernel: str, gamma: Gamma, degree: int, coef0: float) -> None:
     """Raise unless these are parameters of a kernel."""
-    given = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
-    check_arguments(MaxMarginClassifierParameters, **given)
+    check_arguments(MaxMarginClassifierParameters, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +132,8 @@ def gram(problem: Problem, kernel: MarginKernel, gamma: Gamma, degree: int, coef
     engine, data, threads = problem.engine, problem.data, problem.threads
     if kernel == "precomputed":
         check_square(data.rows)
-        given = matrix_of(data.stored, data.rows.shape[1])
-        K = (given.toarray() if issparse(given) else given).astype(np.float64)
+        values = matrix_of(data.stored, data.rows.shape[1])
+        K = (values.toarray() if issparse(values) else values).astype(np.float64)
         if not (np.abs(K - K.T) <= _ROUNDING * np.abs(K).max()).all():
             raise ArgumentError(
                 "{X} must be symmetric with {kernel}",

@@ -53,9 +53,9 @@ class Problem:
         self, w: Floats, b: float | None, *, normalize: bool
     ) -> tuple[float, float, NDArray[np.int64]]:
         """Bound the margin of a plane from both sides, and find the rows that are not on theirs."""
-        how: dict[str, Any] = {"normalize": normalize, "threads": self.threads}
+        options: dict[str, Any] = {"normalize": normalize, "threads": self.threads}
         try:
-            return self.engine.margin(self.data.rows, self.labels, w, b, **how)
+            return self.engine.margin(self.data.rows, self.labels, w, b, **options)
         except (ValueError, OverflowError) as error:
             raise self._about(error) from None
 
@@ -92,12 +92,12 @@ def read_problem(
     caller = _Caller()
     refuse_rounded(X)
     data = examples(caller, core, X, reset=True)
-    given = label_array(caller, y, data.rows.shape[0])
-    if may_be_many and len(distinct(given)[0]) > 2:
-        known, labels = encode_new(given)
+    target = label_array(caller, y, data.rows.shape[0])
+    if may_be_many and len(distinct(target)[0]) > 2:
+        known, labels = encode_new(target)
         classes = tuple(known.tolist())
     else:
-        labels, classes = two_classes(given)
+        labels, classes = two_classes(target)
     return Problem(core, data, labels, classes, thread_count(n_jobs))
 
 
