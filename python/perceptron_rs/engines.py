@@ -80,11 +80,7 @@ class RunOfPlanes(RunOfModel, Protocol):
     """A run of a learner whose examples are judged by planes."""
 
     def part(
-        self,
-        number: int,
-        losses: NDArray[np.float64],
-        data: Data | None = None,
-        seed: int | None = None,
+        self, number: int, losses: NDArray[np.float64], data: Data | None = None, seed: int | None = None
     ) -> EpochPart:
         """Visit examples as ``epoch`` does, where they are a part of those of the epoch.
 

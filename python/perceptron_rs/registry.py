@@ -89,23 +89,14 @@ LEARNERS: dict[str, Entry] = {
         is_rounded=True,
     ),
     "voted": Entry(
-        "linear",
-        "VotedPerceptron",
-        "a vote of all weight vectors of a run",
-        in_streams=True,
-        is_linear=True,
+        "linear", "VotedPerceptron", "a vote of all weight vectors of a run", in_streams=True, is_linear=True
     ),
     "kernel": Entry("kernel", "KernelPerceptron", "the perceptron in the space of a kernel"),
     "budgeted-kernel": Entry(
-        "kernel",
-        "BudgetedKernelPerceptron",
-        "a kernel perceptron that keeps few mistakes",
-        in_streams=True,
+        "kernel", "BudgetedKernelPerceptron", "a kernel perceptron that keeps few mistakes", in_streams=True
     ),
     "multilayer": Entry(
-        "multilayer",
-        "MultilayerPerceptron",
-        "hidden layers of neurons, by gradient descent",
+        "multilayer", "MultilayerPerceptron", "hidden layers of neurons, by gradient descent"
     ),
     "max-margin": Entry(
         "margins", "MaxMarginClassifier", "the hyperplane of largest margin", in_epochs=False

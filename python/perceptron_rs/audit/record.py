@@ -156,11 +156,7 @@ class StreamRecord:
     """
 
     def __init__(
-        self,
-        estimator: Audited,
-        state: RunState | None,
-        block_size: int | None,
-        behind: int = 6,
+        self, estimator: Audited, state: RunState | None, block_size: int | None, behind: int = 6
     ) -> None:
         self.estimator = estimator
         call, before = _next_call(estimator, "fit_stream", state, weighted=False)

@@ -57,12 +57,7 @@ class KernelLearnerParameters(JointParameters, MistakeParameters):
         metadata=allowed(Choice(words(KernelName), also=(callable,)), "kernel function"),
         kw_only=False,
     )
-    degree: int = parameter(
-        3,
-        kinds.DEGREE,
-        "degree of the polynomial kernel",
-        needs={"kernel": ("poly",)},
-    )
+    degree: int = parameter(3, kinds.DEGREE, "degree of the polynomial kernel", needs={"kernel": ("poly",)})
     gamma: Gamma = parameter(
         "scale",
         Range(0, closed="neither", words=("scale", "auto")),

@@ -45,11 +45,7 @@ _BITS = 1200  # behind the binary point: more than the smallest float has
 
 
 class MaxMarginClassifier(
-    MaxMarginClassifierParameters,
-    Exported,
-    Scoring,
-    MaxMarginClassifierPredictor,
-    Estimator,
+    MaxMarginClassifierParameters, Exported, Scoring, MaxMarginClassifierPredictor, Estimator
 ):
     r"""Hyperplane with the largest margin between classes: the hard-margin support vector machine.
 

@@ -349,11 +349,7 @@ def _end_to_end(parts: Sequence[Sequence[Any]]) -> list[Any]:
 
 
 def _mixed(
-    array: AveragedArray,
-    share: Share,
-    places: Places,
-    T: NDArray[np.int64],
-    T_after: NDArray[np.int64],
+    array: AveragedArray, share: Share, places: Places, T: NDArray[np.int64], T_after: NDArray[np.int64]
 ) -> Entries:
     """Return the weights and sums that a share of all partitions leads to."""
     P, total = len(share.reports), _sum(share, array.name, array, places)

@@ -34,11 +34,7 @@ from perceptron_rs.training.train import Feeder, Trainable, train
 
 
 class MultilayerPerceptron(
-    MultilayerPerceptronParameters,
-    Exported,
-    Scoring,
-    Trainable,
-    MultilayerPerceptronPredictor,
+    MultilayerPerceptronParameters, Exported, Scoring, Trainable, MultilayerPerceptronPredictor
 ):
     """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 

@@ -83,11 +83,7 @@ class Option:
         from argparse import SUPPRESS
 
         place.add_argument(
-            *self.flags,
-            dest=self.parameter,
-            default=SUPPRESS,
-            help=self.help,
-            **self.values.option(),
+            *self.flags, dest=self.parameter, default=SUPPRESS, help=self.help, **self.values.option()
         )
 
 

@@ -37,14 +37,7 @@ from perceptron_rs.stream.fit import Options, open_stream
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.targets.distinct import distinct, places
 from perceptron_rs.targets.label_sets import LabelSets, bits
-from perceptron_rs.targets.labels import (
-    classes_like,
-    encode,
-    encode_new,
-    label_array,
-    new_classes,
-    target_of,
-)
+from perceptron_rs.targets.labels import classes_like, encode, encode_new, label_array, new_classes, target_of
 from perceptron_rs.targets.planes import is_multilabel, label_matrix
 from perceptron_rs.targets.weights import sample_weights
 from perceptron_rs.training.feeders import InMemory

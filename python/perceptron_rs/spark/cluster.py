@@ -140,10 +140,7 @@ def as_list(frame: DataFrame, name: str) -> Column:
 
 
 def answered(
-    question: Callable[[Partition], object],
-    parse: Parse,
-    columns: Columns,
-    batches: Iterable[pa.RecordBatch],
+    question: Callable[[Partition], object], parse: Parse, columns: Columns, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Answer a question on a worker."""
     context = TaskContext.get()

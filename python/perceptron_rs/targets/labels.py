@@ -147,9 +147,7 @@ def _refuse_other_kind(y: NDArray[np.generic], others: NDArray[np.generic]) -> N
     kind, known = kind_of_values(y.dtype), kind_of_values(others.dtype)
     if kind != known:
         raise ArgumentError(
-            f"some labels are {known}, and others are {kind}",
-            "convert them to one type",
-            place="y: ",
+            f"some labels are {known}, and others are {kind}", "convert them to one type", place="y: "
         )
 
 

@@ -101,10 +101,7 @@ _HEAD = ["line", "w . x + b", "mistake", "printed", "verdict"]
 
 
 def check_lecture(
-    path: str | os.PathLike[str],
-    *,
-    eta0: float = 1.0,
-    tie: Literal["mistake", "positive"] = "mistake",
+    path: str | os.PathLike[str], *, eta0: float = 1.0, tie: Literal["mistake", "positive"] = "mistake"
 ) -> LectureCheck:
     r"""Check the table of a lecture: a CSV file of examples and of the weights that are printed behind them.
 

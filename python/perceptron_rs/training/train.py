@@ -29,19 +29,8 @@ from perceptron_rs.sklearn_base import CallbackSupportMixin, ConvergenceWarning,
 from perceptron_rs.state.fixed_parameters import check_fixed_parameters, fixed_parameters
 from perceptron_rs.state.turns import Turn, change
 from perceptron_rs.targets.label_sets import LabelSets
-from perceptron_rs.targets.planes import (
-    is_joint,
-    is_multilabel,
-    n_planes,
-    positive_labels,
-)
-from perceptron_rs.targets.weights import (
-    CallWeights,
-    class_counts,
-    class_weights,
-    label_weights,
-    unvisited,
-)
+from perceptron_rs.targets.planes import is_joint, is_multilabel, n_planes, positive_labels
+from perceptron_rs.targets.weights import CallWeights, class_counts, class_weights, label_weights, unvisited
 from perceptron_rs.training.driver import Report, Schedule
 from perceptron_rs.training.early_stopping import ValidationPart
 from perceptron_rs.training.progress import Observer

@@ -136,9 +136,7 @@ def gram(problem: Problem, kernel: MarginKernel, gamma: Gamma, degree: int, coef
         K = (values.toarray() if issparse(values) else values).astype(np.float64)
         if not (np.abs(K - K.T) <= _ROUNDING * np.abs(K).max()).all():
             raise ArgumentError(
-                "{X} must be symmetric with {kernel}",
-                "take (X + X.T) / 2",
-                values={"kernel": "precomputed"},
+                "{X} must be symmetric with {kernel}", "take (X + X.T) / 2", values={"kernel": "precomputed"}
             )
         return Space(np.where(K == K.T, K, K / 2 + K.T / 2), KernelSpec("precomputed"))
     spec = settled_kernel(kernel, gamma, degree, coef0, engine, data.rows)
