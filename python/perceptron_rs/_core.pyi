@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import State
-from perceptron_rs.engines import Rows
-from perceptron_rs.settings import Data, Epoch, EpochPart, KernelSpec, Settings, Solution
+from perceptron_rs.engines import Engine, Rows
+from perceptron_rs.settings import Data, Epoch, EpochPart, Settings
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -171,103 +171,13 @@ class Pass:
     @property
     def note(self) -> Any: ...
 
-def scores(
-    rows: Rows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
-) -> NDArray[np.float64]: ...
-def settled(state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArray[np.float64]: ...
-def average(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-def votes(rows: Rows, stored_rows: Rows, state: State, *, tie: str, threads: int) -> NDArray[np.int64]: ...
-def replay(stored_rows: Rows, state: State, *, upto: NDArray[np.int64]) -> State: ...
-def kernel_scores(
-    rows: Rows,
-    stored_rows: Rows,
-    state: State,
-    *,
-    kernel: KernelSpec,
-    answers: Sequence[str],
-    tie: str,
-    threads: int,
-) -> NDArray[np.float64]: ...
-def kernel_matrix(rows: Rows, others: Rows, *, kernel: KernelSpec, threads: int) -> NDArray[np.float64]: ...
-def scale_gamma(rows: Rows) -> float: ...
-def separate(
-    rows: Rows,
-    labels: NDArray[np.uint32],
-    *,
-    bias: str,
-    tol: float,
-    max_steps: int,
-    solver: str,
-    goal: str,
-    threads: int,
-) -> Solution: ...
-def margin(
-    rows: Rows,
-    labels: NDArray[np.uint32],
-    coef: NDArray[np.float64],
-    intercept: float | None,
-    *,
-    normalize: bool,
-    threads: int,
-) -> tuple[float, float, NDArray[np.int64]]: ...
-def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]: ...
-def elementary(values: NDArray[np.float64], *, function: str) -> NDArray[np.float64]: ...
-def mlp_start(columns: int, hidden: Sequence[int], outputs: int, *, activation: str, seed: int) -> State: ...
-def mlp_scores(
-    rows: Rows, state: State, *, activation: str, probabilities: bool, threads: int
-) -> NDArray[np.float64]: ...
-def updates_until_right(
-    x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
-) -> int: ...
-def sequence_average(state: State) -> State: ...
-def sequence_decode(
-    rows: Rows,
-    lengths: NDArray[np.int64],
-    *,
-    weights: State | SequenceWeights,
-    threads: int,
-    beam: int | None = None,
-    allowed: NDArray[np.bool_] | None = None,
-    forbidden: NDArray[np.bool_] | None = None,
-) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
-def sequence_k_best(
-    rows: Rows,
-    lengths: NDArray[np.int64],
-    *,
-    weights: State | SequenceWeights,
-    k: int,
-    threads: int,
-    beam: int | None = None,
-    allowed: NDArray[np.bool_] | None = None,
-    forbidden: NDArray[np.bool_] | None = None,
-) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]: ...
-def sequence_margins(
-    rows: Rows,
-    lengths: NDArray[np.int64],
-    *,
-    weights: State | SequenceWeights,
-    threads: int,
-    beam: int | None = None,
-    allowed: NDArray[np.bool_] | None = None,
-    forbidden: NDArray[np.bool_] | None = None,
-) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
 def attribute_rows(
     names: dict[str, int], tokens: list[object]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]] | None: ...
-def sequence_weights(weights: State) -> SequenceWeights: ...
 
 @final
 class SequenceWeights: ...
 
-def structured_update(
-    w: NDArray[np.float64],
-    u: NDArray[np.float64],
-    truth: tuple[NDArray[np.int64], NDArray[np.float64]],
-    answer: tuple[NDArray[np.int64], NDArray[np.float64]],
-    *,
-    step: float,
-    t: int,
-) -> None: ...
 def read_svmlight(
     paths: Sequence[str | os.PathLike[str]],
     *,
@@ -293,3 +203,27 @@ def _enter_standard() -> bool: ...
 def _leave_standard() -> bool: ...
 def _instruction_sets() -> list[str]: ...
 def _force_instruction_set(name: str | None) -> None: ...
+
+# Functions that every engine has: their arguments are declared there, and compared by tests/test_engines.py.
+_engine: Engine
+scores = _engine.scores
+settled = _engine.settled
+average = _engine.average
+votes = _engine.votes
+replay = _engine.replay
+kernel_scores = _engine.kernel_scores
+kernel_matrix = _engine.kernel_matrix
+scale_gamma = _engine.scale_gamma
+separate = _engine.separate
+margin = _engine.margin
+permutation = _engine.permutation
+elementary = _engine.elementary
+mlp_start = _engine.mlp_start
+mlp_scores = _engine.mlp_scores
+updates_until_right = _engine.updates_until_right
+sequence_average = _engine.sequence_average
+sequence_decode = _engine.sequence_decode
+sequence_k_best = _engine.sequence_k_best
+sequence_margins = _engine.sequence_margins
+sequence_weights = _engine.sequence_weights
+structured_update = _engine.structured_update
