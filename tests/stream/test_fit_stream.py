@@ -116,9 +116,18 @@ def test_a_source_may_fill_the_same_arrays_for_each_batch(learner, form, options
             yield X, y, weight
             values[:], y[:], weight[:] = [[9.0] * 5] * 10, "b", 7
 
+    def between(first, last):
+        for part, array in zip(parts, (REAL, Y, WEIGHT + 0.5), strict=True):
+            part[: last - first] = array[first:last]
+        return tuple(part[: last - first] for part in parts)
+
+    parts = np.empty((N, 5)), np.empty(N, dtype=Y.dtype), np.empty(N)
     options = {name: tmp_path / value if name == "cache" else value for name, value in options.items()}
-    found = clone(learner).fit_stream(Source(batches=batches), **options)
-    assert story(found) == story(clone(learner).fit(REAL, Y, sample_weight=WEIGHT + 0.5))
+    expected = story(clone(learner).fit(REAL, Y, sample_weight=WEIGHT + 0.5))
+    assert story(clone(learner).fit_stream(Source(batches=batches), **options)) == expected
+    source = Source(batches=batches, between=between, n_rows=N, name="by place")
+    options |= {"cache": tmp_path / "of places"} if "cache" in options else {}
+    assert story(clone(learner).fit_stream(source, **options)) == expected
 
 
 @pytest.mark.parametrize("size", [7, 30, 100])

@@ -82,6 +82,31 @@ def test_the_engines_agree_on_floats():
     assert len({model.coef_.tobytes() + model.last_coef_.tobytes() for model in models}) == 1
 
 
+@pytest.mark.parametrize("feature", [chain_feature, dict_feature])
+def test_functions_may_fill_the_same_object_in_each_call(feature):
+    row, answer, columns = np.zeros(SIZE), [], {}
+
+    def filled(x, y):
+        if feature is chain_feature:
+            row[:] = feature(x, y)
+            return row
+        columns.clear()
+        columns.update(feature(x, y))
+        return columns
+
+    def inference(x, w):
+        answer[:] = chain_inference(x, w)
+        return answer
+
+    X, y = problem(2)
+    usual = StructuredPerceptron(feature, chain_inference, n_features=SIZE).fit(X, y)
+    lists = StructuredPerceptron(filled, inference, n_features=SIZE)
+    assert lists.fit(X, [*map(list, y)]).coef_.tobytes() == usual.coef_.tobytes()
+    assert [*map(tuple, lists.predict(X))] == list(usual.predict(X))
+    answers, mistakes = lists.predict_then_learn(X, [*map(list, y)])
+    assert ([*map(tuple, answers)], mistakes) == usual.predict_then_learn(X, y)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_no_more_mistakes_than_the_bound(engine_name, seed):
     random = np.random.default_rng(seed)

@@ -343,7 +343,8 @@ class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
         """
         check_is_fitted(self)
         X = _listed("X", X)
-        return AnswerList(self.inference(X[i], read_only(self.coef_)) for i in range(len(X)))
+        weights = self.coef_
+        return AnswerList(_own(self.inference(X[i], read_only(weights))) for i in range(len(X)))
 
     @consistent
     def score(self, X: Sequence[object], y: Sequence[object]) -> float:
@@ -416,23 +417,27 @@ class _Structures:
             self.t += 1
             with foreign():
                 z = self.model.inference(x[i], read_only(w))
-            self.answers.append(z)
+            self.answers.append(_own(z))
             loss = self.model._loss(y[i], z)
             if loss > 0:
                 mistakes += 1
                 losses += loss
-                with foreign():
-                    returned = [self.model.joint_feature(x[i], structure) for structure in (y[i], z)]
-                with naming("joint_feature"):
-                    truth, wrong = (_checked_features(features, len(w)) for features in returned)
+                features = [self._features(x[i], structure) for structure in (y[i], z)]
                 try:
-                    self.engine.structured_update(w, u, truth, wrong, step=c, t=self.t)
+                    self.engine.structured_update(w, u, *features, step=c, t=self.t)
                 except OverflowError as error:
                     raise ValueError(f"training overflowed in epoch {number}: {error}") from None
         if not (np.isfinite(w).all() and np.isfinite(u).all()):
             raise ValueError(f"training overflowed in epoch {number} (counted from 0); scale the features")
         lost = np.array([losses])
         return Epoch(np.array([mistakes], dtype=np.int64), lost, lost, interrupted=False)
+
+    def _features(self, x: object, structure: object) -> Features:
+        """Return features of its own: the next call of ``joint_feature`` may fill the same array."""
+        with foreign():
+            returned = self.model.joint_feature(x, structure)
+        with naming("joint_feature"):
+            return _checked_features(returned, len(self.w))
 
     def end(self, decision: int) -> None:
         """Say that the run goes on no more."""
@@ -465,6 +470,11 @@ def _listed(name: str, given: Any) -> Any:
         kind = "inputs" if name == "X" else "structures"
         raise TypeError(f"{name} must be a list or an array of {kind}, got {given!r:.80}; write list({name})")
     return items
+
+
+def _own(structure: Any) -> Any:
+    """Return a structure that ``inference`` cannot fill anew for the next input."""
+    return structure.copy() if isinstance(structure, list | np.ndarray) else structure
 
 
 def _equal(truth: Any, answer: Any) -> bool:

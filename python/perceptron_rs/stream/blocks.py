@@ -105,8 +105,14 @@ class Stream:
         """Return the examples of a block, of a source with random access."""
         if self.whole is not None:
             return count_from_zero(slice_batch(self.whole, *self.ends(number)), self.facts)
-        assert self.source.between is not None
-        return count_from_zero(array_batch(self.source.between(*self.ends(number))), self.facts)
+        return count_from_zero(self._between(*self.ends(number)), self.facts)
+
+    def _between(self, first: int, last: int) -> Batch:
+        """Return examples of a source with random access, as `blocks_of` does of others."""
+        source = self.source
+        assert source.between is not None
+        batch = array_batch(source.between(first, last))
+        return batch if source.at_hand or source.files else _own(batch)
 
     def batches(self) -> Iterator[Batch]:
         """Give the examples of each block in turn."""
@@ -123,9 +129,7 @@ class Stream:
         with self.unchanged():
             if source.between is not None:
                 assert source.n_rows is not None
-                yield from (
-                    [array_batch(source.between(*ends))] for ends in borders(source.n_rows, self.size)
-                )
+                yield from ([self._between(*ends)] for ends in borders(source.n_rows, self.size))
             else:
                 yield from blocks_of(source, self.size)
 
@@ -149,7 +153,7 @@ class Stream:
         if source.between is not None:  # of which a run asks for single blocks
             assert source.n_rows is not None
             for ends in borders(source.n_rows, self.size):
-                batch = array_batch(source.between(*ends))
+                batch = self._between(*ends)
                 if self.is_summed:
                     self.sums.append(checksum(example_arrays(batch)))
                 yield batch
