@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 
-from perceptron_rs import SequencePerceptron, StructuredPerceptron, load, reproduce
-from perceptron_rs.features import word_attributes
+from perceptron_rs import SequencePerceptron, StructuredPerceptron, load, load_predictor, reproduce
+from perceptron_rs.features import AttributeEncoder, word_attributes
 from perceptron_rs.io import Source, open_arrays
 
 WORDS = [["the", "dog", "barks"], ["a", "cat"], ["dogs", "bark"], ["the", "bark"], ["a", "dog", "barks", "a"]]
@@ -134,6 +134,26 @@ def test_dicts_and_attributes_from_generators():
     assert bits(SequencePerceptron().fit(dicts, TAGS)) == bits(expected)
     lazy = ((iter(token) for token in sequence) for sequence in X)
     assert bits(SequencePerceptron().fit(lazy, TAGS)) == bits(expected)
+
+
+def filled(items, made):
+    """Give items in one list or dict, which is filled anew for each."""
+    for item in items:
+        made.clear()
+        (made.update if isinstance(made, dict) else made.extend)(item)
+        yield made
+
+
+def test_generators_may_fill_the_same_list_or_dict_for_each_item():
+    usual = SequencePerceptron().fit(X, TAGS)
+    model = SequencePerceptron().fit(filled(X, []), filled(TAGS, []))
+    assert bits(model) == bits(usual)
+    for each in (model, load_predictor(model.save())):
+        assert each.predict(filled(X, [])) == usual.predict(X)
+    tokens = [dict.fromkeys(token, 2) for sentence in X for token in sentence]
+    encoder = AttributeEncoder().fit(filled(tokens, {}))
+    assert encoder.vocabulary_ == AttributeEncoder().fit(tokens).vocabulary_
+    assert (encoder.transform(filled(tokens, {})) != encoder.transform(tokens)).nnz == 0
 
 
 def test_cross_validation():

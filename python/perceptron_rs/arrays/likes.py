@@ -93,6 +93,13 @@ def check_list(name: str, given: object, of: str) -> None:
         raise TypeError(f"{name} must be a list of {of}, got {given!r:.80}")
 
 
+def each_of(given: Iterable[Any]) -> Iterator[Any]:
+    """Give the items; an iterator may fill the same list or dict for each, so of these copies."""
+    if not isinstance(given, Iterator):
+        return iter(given)
+    return (item.copy() if isinstance(item, list | dict | set | np.ndarray) else item for item in given)
+
+
 def has_rows_by_place(given: MatrixLike) -> bool:
     """Whether rows are found by ``iloc``, as in pandas, whose brackets look for labels."""
     return hasattr(given, "iloc")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.csr import without_duplicates
-from perceptron_rs.arrays.likes import check_list, is_real, nearest_float
+from perceptron_rs.arrays.likes import check_list, each_of, is_real, nearest_float
 
 CHUNK = 4096
 
@@ -23,7 +23,7 @@ Chunk: TypeAlias = tuple[list[Any], list[float] | None, list[int]]
 def token_chunks(tokens: Iterable[object]) -> Iterator[Chunk]:
     """Give the attributes of some tokens after the other."""
     check_list("tokens", tokens, "lists of strings or dicts")
-    rest, first = iter(tokens), 0
+    rest, first = each_of(tokens), 0
     while part := list(islice(rest, CHUNK)):
         yield _entries(part, first)
         first += len(part)

@@ -13,6 +13,7 @@ from perceptron_rs.arrays.likes import (
     ArrayLike,
     MatrixLike,
     dtype_kind,
+    each_of,
     has_length,
     has_rows_by_place,
     n_dimensions,
@@ -180,9 +181,9 @@ def materialize(given: MatrixLike) -> MatrixLike:
         return values
     # Brackets look for the labels of a Series, and not for places.
     is_series = has_rows_by_place(given) and n_dimensions(given) == 1
-    return (
-        list(given) if is_series or isinstance(given, (Iterator, tuple)) or _holds_objects(given) else given
-    )
+    if is_series or isinstance(given, (Iterator, tuple)) or _holds_objects(given):
+        return list(each_of(given))
+    return given
 
 
 def _is_sequence(given: object) -> bool:
