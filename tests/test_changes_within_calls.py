@@ -1,8 +1,11 @@
 """What a label, an array or a callback changes while the estimator learns is counted or refused, not lost."""
 
+import copy
+import sys
+
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 
 from perceptron_rs import (
     BudgetedKernelPerceptron,
@@ -109,6 +112,68 @@ def test_weights_that_a_callback_assigns_within_a_fit_are_refused(learner):
     with pytest.raises(RuntimeError, match="was changed while it learnt"):
         model.fit(X, LABELS)
     assert (model.coef_ == 7).all() or model.coef_.tobytes() == before.tobytes()
+
+
+NUMBERS = np.arange(6) % 2
+CALLS = {
+    "partial_fit": lambda model: model.partial_fit(X, NUMBERS),
+    "unchecked": lambda model: model.partial_fit(X, NUMBERS, check_input=False),
+    "calibrate": lambda model: model.calibrate(X, NUMBERS),
+    "sparsify": lambda model: model.sparsify(),
+    "assign": assign,
+}
+
+
+def outcome(model):
+    probable = model.predict_proba(X).tobytes() if hasattr(model, "predict_proba") else None
+    return model.decision_function(X).tobytes(), issparse(model.coef_), probable
+
+
+def acting_at(model, call, at, act):
+    """Make a call, and act at a function of it, by its number; return how many there were, and the error."""
+    seen, error = 0, None
+
+    def look(frame, event, _):
+        nonlocal seen
+        if event in ("call", "c_call") and "perceptron_rs" in frame.f_code.co_filename:
+            seen += 1
+            if seen == at:
+                sys.setprofile(None)
+                act(model)
+
+    sys.setprofile(look)
+    try:
+        call(model)
+    except RuntimeError as found:
+        error = found
+    finally:
+        sys.setprofile(None)
+    return seen, error
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("call", "act"),
+    [
+        ("partial_fit", "calibrate"),
+        ("unchecked", "calibrate"),
+        ("calibrate", "assign"),
+        ("sparsify", "assign"),
+    ],
+)
+@pytest.mark.parametrize("learner", PASSES)
+def test_a_change_at_any_function_of_a_call_comes_before_or_after_it_or_is_refused(learner, call, act):
+    start, orders = learner().fit(X, NUMBERS), []
+    for steps in ((call, act), (act, call)):
+        model = copy.copy(start)
+        for step in steps:
+            CALLS[step](model)
+        orders.append(outcome(model))
+    total, _ = acting_at(copy.copy(start), CALLS[call], None, None)
+    for at in range(max(1, total - 110), total):
+        model = copy.copy(start)
+        _, error = acting_at(model, CALLS[call], at, CALLS[act])
+        assert outcome(model) in orders or "was changed while it learnt" in str(error), at
 
 
 LEARNERS = [

@@ -219,10 +219,10 @@ class PassLearner(LinearLearner, StreamFit):
         if weights is not None and not weights.all():
             return False
         record = next_record(self, data.stored, labels, weights) if self.audit else None
-        if self.audit and record is None:
+        if (self.audit and record is None) or self._learnt.calibration is not None:
             return False
         try:
-            is_learnt = self._model.learn(
+            is_learnt = self._learnt.model.learn(
                 rule,
                 data.rows,
                 labels,
@@ -307,13 +307,15 @@ def _learn_in_place(
         else:
             return False
         # The engine checks that the estimator still has this model, and that no other call has a turn.
-        if _IS_ATOMIC and learnt.model.learn(rule, rows, y, sample_weight, known, turns):
+        # Nothing of Python runs between the comparison and that.
+        is_known = _IS_ATOMIC and known["_learnt"] is learnt
+        if is_known and learnt.model.learn(rule, rows, y, sample_weight, known, turns):
             return True
         with Turn(learner):
             rule = rule_now(learner)
-            if rule is None:
+            if rule is None or learner._learnt.calibration is not None:
                 return False
-            if not learner._model.learn(rule, rows, y, sample_weight, known):
+            if not learner._learnt.model.learn(rule, rows, y, sample_weight, known):
                 raise changed(learner)
             return True
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):

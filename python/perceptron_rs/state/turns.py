@@ -116,9 +116,8 @@ class Turn:
         """Return a copy of the estimator to learn on."""
         if self.model is None:
             before = vars(self.estimator).copy()
-            self.before = before.get("_learnt")
-            learnt = self.before or type(self.estimator)._learnt
-            self.model = _like(self.estimator, before | {"_learnt": learnt.own()})
+            self.before = before.get("_learnt") or type(self.estimator)._learnt
+            self.model = _like(self.estimator, before | {"_learnt": self.before.own()})
             if is_random_state(drawn_from := before.get("random_state")):
                 self.model.random_state = copy.deepcopy(drawn_from)
         return self.model
@@ -126,14 +125,16 @@ class Turn:
     def publish(self) -> None:
         """Give the estimator what its twin has learnt, in one step."""
         known, learnt = vars(self.estimator), vars(self.model)
-        old = known.get("_learnt")  # to end it may run code of others: not before the next step
-        if old is not self.before:
-            raise changed(self.estimator)
+        old, estimator = self.before, self.estimator  # to end it may run code of others: not before the steps
         steps: list[Callable[[], object]] = [partial(known.__setitem__, "_learnt", learnt["_learnt"])]
         source, drawn = known.get("random_state"), learnt.get("random_state")
         if is_random_state(source) and is_random_state(drawn):
             steps.append(partial(source.set_state, drawn.get_state()))
-        deque(map(call, steps), maxlen=0)  # nothing of Python runs between two steps
+        done = map(call, steps)
+        # Nothing of Python runs between two steps, nor after the comparison, which calls nothing.
+        if estimator._learnt is not old:
+            raise changed(estimator)
+        deque(done, maxlen=0)
         del old
 
 
@@ -186,7 +187,11 @@ def change(estimator: Any, **values: object) -> None:
         vars(estimator)["_learnt"] = estimator._learnt.but(**values)
         return
     with _Change(estimator):
-        vars(estimator)["_learnt"] = estimator._learnt.reported().but(**values)
+        attributes, learnt, after = vars(estimator), None, None
+        while estimator._learnt is not learnt:  # a handler may have changed it since it was read
+            learnt = estimator._learnt
+            after = learnt.reported().but(**values)
+        attributes["_learnt"] = after
 
 
 def within_turns(work: Callable[[], None]) -> Callable[[], None]:
