@@ -102,7 +102,13 @@ def test_parameters_together(kind, capsys):
 
 
 OF_TABLES = {"target": ["y", "a"], "sample_weight": ["w"], "columns": [["a"], ["t"]], "drop": [["t"], ["w"]]}
-OF_TABLES |= {"delimiter": [";"], "header": [False], "missing": [[""]], "text_columns": [["t"], []]}
+OF_TABLES |= {
+    "decimal": [".", ","],
+    "delimiter": [";"],
+    "header": [False],
+    "missing": [[""]],
+    "text_columns": [["t"], []],
+}
 OF_TEXTS = {"hash_bits": [4], "ngrams": [(1, 2)], "lowercase": [False], "strip_accents": ["ascii"]}
 OF_TEXTS |= {"analyzer": ["char"], "stop_words": ["english"], "binary": [True], "norm": ["l1", None]}
 OF_ANY = {"n_features": [3, 5], "zero_based": [True, False], "multilabel": [True], "labels": ["y.npy"]}

@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import random
+import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -203,22 +204,6 @@ def wine(path: Path) -> None:
     )
 
 
-@shape("umsatz.csv")
-def excel_german(path: Path) -> None:
-    path.write_bytes(
-        b"\xef\xbb\xbf"
-        + "".join(
-            [
-                "Kunde;Alter;Betrag;Geschlecht;gekauft\r\n",
-                *[
-                    f"{i};{a};{str(f).replace('.', ',')};{s};{'ja' if y else 'nein'}\r\n"
-                    for i, y, a, f, s, _ in people()
-                ],
-            ]
-        ).encode()
-    )
-
-
 @shape("export.csv")
 def excel_utf8_bom(path: Path) -> None:
     path.write_bytes(
@@ -234,17 +219,6 @@ def excel_utf16(path: Path) -> None:
             [(a, f, "yes" if y else "no") for _, y, a, f, *_ in people()],
             ["age", "fare", "bought"],
             "\t",
-            end="\r\n",
-        ).encode("utf-16")
-    )
-
-
-@shape("unicode.csv")
-def utf16_csv(path: Path) -> None:
-    path.write_bytes(
-        table(
-            [(a, f, "yes" if y else "no") for _, y, a, f, *_ in people()],
-            ["age", "fare", "bought"],
             end="\r\n",
         ).encode("utf-16")
     )
@@ -317,18 +291,8 @@ def sms(path: Path) -> None:
     path.write_text("".join(f"{'spam' if y else 'ham'}\t{t}\n" for y, t in reviews()))
 
 
-@shape("mail.txt")
-def label_tab_text(path: Path) -> None:
-    path.write_text("".join(f"{'spam' if y else 'ham'}\t{t}\n" for y, t in reviews()))
-
-
 @shape("cooking.train")
 def fasttext_odd(path: Path) -> None:
-    path.write_text("".join(f"__label__{'pos' if y else 'neg'} {t}\n" for y, t in reviews()))
-
-
-@shape("reviews.txt")
-def fasttext_txt(path: Path) -> None:
     path.write_text("".join(f"__label__{'pos' if y else 'neg'} {t}\n" for y, t in reviews()))
 
 
@@ -360,15 +324,6 @@ def svmlight_qid(path: Path) -> None:
         "".join(
             f"{y} qid:{i // 10 + 1} 1:{a} 2:{f} {3 + (s == 'male')}:1 # doc {i}\n"
             for i, y, a, f, s, _ in people()
-        )
-    )
-
-
-@shape("data.libsvm.gz")
-def libsvm_gz(path: Path) -> None:
-    path.write_bytes(
-        gzip.compress(
-            "".join(f"{y + 1} 1:{a} {3 + (s == 'male')}:1\n" for _, y, a, f, s, _ in people()).encode()
         )
     )
 
@@ -423,11 +378,6 @@ def json_lines_as_json(path: Path) -> None:
             for i, (y, t) in enumerate(reviews())
         )
     )
-
-
-@shape("records.json")
-def json_array(path: Path) -> None:
-    path.write_text(json.dumps([{"text": t, "label": y} for y, t in reviews()]))
 
 
 @shape("access.log")
@@ -500,11 +450,6 @@ def feather(path: Path) -> None:
         pa.table({"age": [r[2] for r in rows], "fare": [r[3] for r in rows], "y": [r[1] for r in rows]}),
         str(path),
     )
-
-
-@shape("labels.txt")
-def words_with_a_label_before(path: Path) -> None:
-    path.write_text("".join(f"{('bad', 'good')[y]} {t}\n" for y, t in reviews()))
 
 
 @shape("turned.txt")
@@ -585,3 +530,121 @@ def a_table_in_an_archive(path: Path) -> None:
 def labels_that_are_missing(path: Path) -> None:
     rows = [(a, f, x, "" if i % 9 == 0 else ("no", "yes")[s]) for i, s, a, f, x, _ in people()]
     path.write_text(table([*rows, ("Total", "", "", "")], ["age", "fare", "sex", "bought"]))
+
+
+@shape("umsatz.csv")
+def excel_german(path: Path) -> None:
+    rows = (
+        f"{i};{a};{1000 * f:,.2f} €;{s};{'ja' if y else 'nein'}".translate({44: 46, 46: 44})
+        for i, y, a, f, s, _ in people()
+    )
+    lines = ["Kunde;Alter;Betrag;Geschlecht;gekauft", *rows, ""]
+    path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
+
+
+@shape("sales.csv")
+def money_and_percent(path: Path) -> None:
+    rows = [(f"${100 * f:,.2f}", f"{a}%" if i % 8 else "-", y) for i, y, a, f, *_ in people()]
+    path.write_text(table(rows, ["price", "discount", "bought"]))
+
+
+@shape("unicode.csv")
+def utf16_without_a_mark(path: Path) -> None:
+    rows = [(a, f, "yes" if y else "no") for _, y, a, f, *_ in people()]
+    path.write_bytes(table(rows, ["age", "fare", "bought"], end="\r\n").encode("utf-16-le"))
+
+
+@shape("onehot.csv")
+def a_column_for_each_class(path: Path) -> None:
+    rows = [(a, f, 0, 1 - y, y) for _, y, a, f, *_ in people()]
+    path.write_text(table([*rows, (1, 1, 1, 0, 0), (2, 1, 1, 0, 0)], ["age", "fare", "none", "no", "yes"]))
+
+
+@shape("toxic.csv")
+def a_column_for_each_label_of_texts(path: Path) -> None:
+    rows = [(f"{i:09x}", t, 1 - y, int("sea" in t)) for i, (y, t) in enumerate(reviews())]
+    path.write_text(table(rows, ["id", "comment", "toxic", "wet"]))
+
+
+@shape("nested.json")
+def a_long_list_of_nested_objects(path: Path) -> None:
+    records = [
+        {"id": i, "of": {"text": t, "more": "x" * 900}, "label": y} for i, (y, t) in enumerate(reviews())
+    ]
+    path.write_text(json.dumps(records, indent=1))
+
+
+@shape("wrapped.json")
+def a_list_in_an_object(path: Path) -> None:
+    path.write_text(json.dumps({"data": [{"text": t, "label": y} for y, t in reviews()], "n": 300}))
+
+
+@shape("columns.json")
+def columns_as_pandas_writes_them(path: Path) -> None:
+    texts = {str(i): (t, ("bad", "good")[y]) for i, (y, t) in enumerate(reviews())}
+    path.write_text(
+        json.dumps({name: {i: x[k] for i, x in texts.items()} for k, name in enumerate(("text", "y"))})
+    )
+
+
+@shape("split.json")
+def rows_as_pandas_writes_them(path: Path) -> None:
+    path.write_text(
+        json.dumps({"columns": ["text", "y"], "index": [], "data": [(t, y) for y, t in reviews()]})
+    )
+
+
+@shape("numbers.jsonl")
+def objects_of_numbers(path: Path) -> None:
+    records = ({"age": a, "fare": f, "sex": s, "survived": y == 1} for _, y, a, f, s, _ in people(300))
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+@shape("lists.jsonl")
+def lists_of_labels(path: Path) -> None:
+    records = ({"text": t, "labels": ["good"] * y + ["wet"] * ("sea" in t)} for y, t in reviews())
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+@shape("numbers.vw")
+def vw_of_numbers(path: Path) -> None:
+    lines = (f"{2 * y - 1} 1.0 'of{i}|n age:{a} fare:{f} |c sex={s}\n" for i, y, a, f, s, _ in people(300))
+    path.write_text("".join(lines))
+
+
+@shape("tagged.txt")
+def tokens_with_slashes(path: Path) -> None:
+    path.write_text("".join(f"The/DET dog{i}/NOUN 1/2/NUM barks/VERB ./PUNCT\n" for i in range(60)))
+
+
+@shape("labels.csv")
+def fasttext_with_commas(path: Path) -> None:
+    path.write_text("".join(f"__label__{('bad', 'good')[y]},{t}\n" for y, t in reviews()))
+
+
+@shape("trailing.csv")
+def a_delimiter_behind_each_row(path: Path) -> None:
+    path.write_text("age;fare;y\r\n" + "".join(f"{a};{f};{y};\r\n" for _, y, a, f, *_ in people()))
+
+
+@shape("frame.txt")
+def a_table_of_r(path: Path) -> None:
+    rows = (f'"{i}" {a} {f} "{s}" "{("no", "yes")[y]}"\n' for i, y, a, f, s, _ in people())
+    path.write_text('"age" "fare" "sex" "y"\n' + "".join(rows))
+
+
+@shape("packed.tar.gz")
+def a_table_in_a_tar(path: Path) -> None:
+    data = table([(t, y) for y, t in reviews()], ["text", "y"]).encode()
+    with tarfile.open(path, "w:gz") as archive:
+        member = tarfile.TarInfo("reviews.csv")
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
+
+
+@shape("packed.csv.zst")
+def a_table_packed_by_zstd(path: Path) -> None:
+    import pyarrow as pa
+
+    with pa.output_stream(str(path), compression="zstd") as out:
+        out.write(table([(t, y) for y, t in reviews()], ["text", "y"]).encode())

@@ -92,10 +92,57 @@ def test_one_label_alone_is_no_reason_to_learn_another_column(call, tmp_path, mo
     assert "try:" not in call("train", "a.csv").err
 
 
+@pytest.mark.parametrize(
+    ("typed", "instead"),
+    [
+        (("train", "a.csv", "--target", "Label"), "--target label"),
+        (("train", "a.csv", "--target=LABEL"), "--target=label"),
+        (("train", "a.csv", "--drop", "x,Y "), "--drop x,y"),
+        (("train", "--stream", "a.csv", "--drop", "X"), "--drop x"),
+        (("separable", "a.csv", "--target", "Label"), "--target label"),
+        (("train", "a.jsonl", "--target", "Label"), "--target label"),
+    ],
+)
+def test_a_name_in_other_letters(call, tmp_path, monkeypatch, typed, instead):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("x,y,z,label\n" + "".join(f"{i},{i % 2},1,{'ab'[i > 20]}\n" for i in range(40)))
+    records = "".join(f'{{"x": {i}, "label": "{"ab"[i > 20]}"}}\n' for i in range(40))
+    Path("a.jsonl").write_text(records)
+    answer = call(*typed)
+    line = re.search(r"^perceptrons: try: perceptrons (.*)$", answer.err, re.MULTILINE)[1]
+    assert instead in line
+    assert call(*shlex.split(line)).status == 0
+
+
+def test_a_row_without_names(call, stdin, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text(
+        '"of, all";text;y\n' + "".join(f"x;{('bad', 'good')[i % 2]} {i};{i % 2}\n" for i in range(40))
+    )
+    assert call("train", "a.csv", "--delimiter", ";", "--text-columns", "text").status == 0
+    stdin(b"x;a good one\n")
+    answer = call("predict", "a.model", "-")
+    before = re.search(
+        r"^perceptrons: try: \((.*); cat\) \| perceptrons predict a.model -$", answer.err, re.M
+    )[1]
+    stdin(subprocess.run(before, shell=True, check=True, capture_output=True).stdout + b"x;a good one\n")
+    assert call("predict", "a.model", "-").out == "1\n"
+
+
+def test_columns_of_a_class_each_are_no_features(call, refused, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    SHAPES["a_column_for_each_class"][1](Path("a.csv"))
+    assert "of its last columns, from 'none' on, one holds 1 in each row" in refused(
+        "train", "perceptron", "a.csv"
+    )
+    answer = call("train", "a.csv", "--target", "yes")  # who says so knows more
+    assert (answer.status, "of 4 features, 2 classes" in answer.out) == (0, True)
+
+
 def test_what_reads_tables_is_installed_first(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     SHAPES["titanic"][1](tmp_path / "train.csv")
-    monkeypatch.setattr("perceptron_rs.cli.proposal.find_spec", lambda name: None)
+    monkeypatch.setattr("perceptron_rs.cli.proposal.files.find_spec", lambda name: None)
     instead = commands_of(call("train", "train.csv").err, "perceptrons: try:")
     assert instead[0] == "pip install pyarrow"
 

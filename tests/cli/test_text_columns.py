@@ -191,8 +191,8 @@ def test_a_warning_for_strings_that_seem_to_be_no_categories(call, tmp_path):
 
 def test_cells_that_are_no_numbers_lead_to_what_helps(refused, tmp_path):
     for cells, text in (
-        (["50%", "20%"], "write the numbers alone, such as 50 for 50%"),
-        (["$5", "$7.50"], "write the numbers alone"),
+        (["50%", "20%"], "say what comes before a fraction: --decimal ."),
+        (['"5 €"', '"7,50 €"'], "say what comes before a fraction: --decimal ,"),
         (["2024-01-05", "2024-01-06"], "write them as numbers, such as the days since the first one"),
         (["red", "blue"], "hash it (--hash-bits)"),
         (["buy it now", "see you soon", "by no means"], "learn from their words (--text-columns x)"),

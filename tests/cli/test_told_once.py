@@ -3,6 +3,7 @@
 import pytest
 
 from perceptron_rs import load
+from perceptron_rs.estimator_attributes import attributes
 
 ROWS = [(i % 2, i % 7 + 0.5, i % 2 * 3 - i % 3, "NA" if i % 9 == 4 else i % 5, i) for i in range(60)]
 NAMES = ("y", "a", "b", "c", "id")
@@ -17,6 +18,11 @@ NAMED = ("--target", "y", "--drop", "id,c")
 #: What the training is told, and the file that it is told about.
 CASES = {
     "delimiter": (("--delimiter", ";", *NAMED), table(delimiter=";"), ".csv"),
+    "decimal": (
+        ("--decimal", ",", "--delimiter", ";", *NAMED),
+        table(delimiter=";").replace(".", ","),
+        ".csv",
+    ),
     "columns": (("--target", "y", "--columns", "b,a"), table(), ".csv"),
     "no header": (("--no-header", "--target", "f0", "--drop", "f3,f4"), table(header=False), ".csv"),
     "hashed": (("--target", "y", "--drop", "id", "--hash-bits", "6", "--missing", "NA"), table(), ".csv"),
@@ -56,12 +62,8 @@ def test_every_command_reads_the_data_as_the_training_did(call, stdin, tmp_path,
     going_on = ("--continue", model, "--model", more, "--quiet", "--epochs", 2)
     assert call("train", path, *shown, *how, *going_on).status == 0
     kept, again = load(model).recipe_, load(more).recipe_
-    assert (kept.target, kept.delimiter, kept.header, kept.drop) == (
-        again.target,
-        again.delimiter,
-        again.header,
-        again.drop,
-    )
+    same = ("target", "delimiter", "header", "drop", "decimal")
+    assert attributes(kept, same) == attributes(again, same)
     assert call("reproduce", more, path, *shown).status == 0
     if case == "held out":  # what was held out is not learnt from later, unless that is told
         assert call("train", path, *how, *going_on, "--json").json["n_samples"] == 48

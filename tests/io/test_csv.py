@@ -16,6 +16,7 @@ from sklearn.feature_extraction import FeatureHasher
 
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import main
+from perceptron_rs.features.numerals import number_of
 from perceptron_rs.io import open_csv
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.reading import Reading
@@ -189,8 +190,9 @@ def test_labels(tmp_path, monkeypatch, cells, expected):
         ("x, ,label\n0,1,a\n1,2,b\n", "column 2 has no name"),
         ("x;label\n1;a\n", "has one column, 'x;label'; if ';' separates its columns, pass .*delimiter.*';'"),
         ("x\tlabel\n1\ta\n", r"if '\\t' separates its columns, pass .*delimiter.*'\\t'"),
-        ('x,label\n"1,5",a\n', "write a point for a decimal comma"),
-        ('x,label\n"1,234",a\n', "nothing between thousands$"),
+        ('x,label\n"1,5",a\n', "'1,5', which is not a number; to read it as one, .*decimal.*','"),
+        ('x,label\n"1,234",a\n', "say what comes before a fraction: .*decimal.*'.'"),
+        ("x;label\n$5;a\n", "has one column"),
         ('x,label\n"1;2",a\n', "if ';' separates the columns, pass"),
         ("x,y,label\n1,5;2,a\n", "column 'y' holds '5;2', .*if ';' separates the columns, pass .*delimiter"),
         (
@@ -229,6 +231,59 @@ def test_a_missing_value_is_what_the_caller_says(tmp_path, monkeypatch):
     ):
         with pytest.raises(Exception, match="row 2: the label in column 'label' is missing"):
             read()
+
+
+#: Cells, the mark before a fraction, and the number; None: it is none.
+NUMERALS = [
+    ("$1,200.50", ".", 1200.5),
+    ("-$1,234,567", ".", -1234567.0),
+    ("€ +5", ".", 5.0),
+    ("12%", ".", 12.0),
+    (" 12.5 % ", ".", 12.5),
+    ("1'200.5 CHF", ".", 1200.5),
+    ("1 200", ".", 1200.0),
+    ("US$.5", ".", 0.5),
+    ("1.5e3", ".", 1500.0),
+    ("0.1", ".", 0.1),
+    ("1.200,50 €", ",", 1200.5),
+    ("1\u00a0200,5", ",", 1200.5),
+    ("12,5 %", ",", 12.5),
+    ("1.200", ",", 1200.0),
+    ("0,125", ",", 0.125),
+    ("7", ",", 7.0),
+    ("1.5", ",", None),
+    ("1,5", ".", None),
+    ("0,125", ".", None),
+    ("1,20,000", ".", None),
+    ("12,34", ".", None),
+    ("-$-5", ".", None),
+    ("5 kg", ".", None),
+    ("$", ".", None),
+    ("1.2.3", ",", None),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*'x' holds")
+@pytest.mark.parametrize(("cell", "mark", "expected"), NUMERALS)
+def test_numbers_as_people_write_them(tmp_path, monkeypatch, cell, mark, expected):
+    """The same in memory and in parts of any size; hashed, they are numbers, and others are categories."""
+    assert number_of(cell, mark) == expected
+    path = tmp_path / "a.csv"
+    path.write_text(f'x,n,label\n"{cell}",1,a\n"{cell}",-2,b\n')
+    rows = [{"x": cell if expected is None else expected, "n": n} for n in (1, -2)]
+    batches = open_csv(path, target="label", decimal=mark, hash_bits=4).batches()
+    expected_rows = FeatureHasher(16).transform(rows).toarray()
+    np.testing.assert_array_equal(sp.vstack([batch.X for batch in batches]).toarray(), expected_rows)
+    if expected is None:
+        for read in (
+            lambda: by_command(path, decimal=mark),
+            lambda: by_stream(path, monkeypatch, 5, decimal=mark),
+        ):
+            with pytest.raises(ValueError, match=r"row 1: column 'x' holds .* which is not a number[:;] "):
+                read()
+        return
+    for found, *_ in every_answer(path, monkeypatch, decimal=mark):
+        assert found == np.array([[expected, 1.0], [expected, -2.0]]).tobytes()
 
 
 IRIS = "5.1,3.5,1.4,0.2,Iris-setosa\n4.9,3.0,1.4,0.2,Iris-setosa\n7.0,3.2,4.7,1.4,Iris-versicolor\n\n"

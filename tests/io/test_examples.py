@@ -100,6 +100,8 @@ def test_several_files_are_as_one(tmp_path):
         ),
         ("a.csv", {"zero_based": True}, "zero_based is for svmlight, and .*a.csv is csv"),
         ("a.csv", {"delimiter": ";;"}, "delimiter must be one character of ASCII"),
+        ("a.csv", {"decimal": ";"}, "decimal must be .* or None, got ';'"),
+        ("a.jsonl", {"decimal": "."}, "decimal is for csv and tsv, and .*a.jsonl is jsonl"),
         ("a.txt", {"format": "text"}, "format must be one of .* got 'text'"),
         ("a.txt", {"format": "lines", "hash_bits": 31}, "hash_bits must be a whole number from 1 to 30"),
         ("a.xls", {}, "unknown suffix '.xls'; the suffix must be one of .*, or format must name the format"),

@@ -34,6 +34,10 @@ TEXT = ("a.txt", "".join(f"{y}\t{text}\n" for y, text in zip(LABELS, TEXTS, stri
 JSON = ("a.jsonl", "\n".join(map(json.dumps, LABELLED)), ("--target", "y"))
 IN_RIVER = ("a.jsonl", "\n".join(map(json.dumps, RIVER)), ())
 TABLE = ("a.csv", "a,s,y\n1.5,x,p\n2.5,z,n\n,x,p\n0.5,7,n\n", ("--hash-bits", 8))
+MONEY = ("a.csv", "a;s;y\n1.500,5 €;x;p\n2,5 €;z;n\n7;x;p\n", ("--hash-bits", 8, "--delimiter", ";"))
+PRICES = ("a.csv", 'a,b,y\n"$1,500.5",3%,p\n"$2.5",7%,n\n$7,1%,p\n', ("--decimal", "."))
+IN_MONEY = [{"a": "1.500,5 €", "s": "x"}, {"a": "2,5 €", "s": "z"}, {"a": 7, "s": "x"}]
+IN_PRICES = [{"a": "$1,500.5", "b": "3%"}, {"a": "$2.5", "b": "7%"}, {"a": "$7", "b": "1%"}]
 SCALED = ("a.csv", FRAME.assign(y=LABELS[:4]).to_csv(index=False), ("--scale",))
 SVM = ("a.svm", "1 1:1.5 3:2\n0 2:-1\n1 1:4 2:0.5\n", ("--scale",))
 IN_TEXTS = [TEXTS, tuple(TEXTS), np.array(TEXTS), pd.Series(TEXTS), pl.Series(TEXTS), pa.array(TEXTS)]
@@ -49,6 +53,10 @@ CASES = [
     (JSON, ("--scale", "maxabs"), [OBJECTS, LABELLED]),
     (IN_RIVER, (), [OBJECTS, RIVER]),
     (TABLE, (), IN_ROWS),
+    (MONEY, ("--decimal", ",", "--scale", "standard"), [IN_MONEY, [{"a": 1500.5, "s": "x"}, *IN_MONEY[1:]]]),
+    (PRICES, (), [IN_PRICES, pd.DataFrame(IN_PRICES), pl.DataFrame(IN_PRICES),
+                  pa.Table.from_pylist(IN_PRICES),
+                  [[1500.5, 3], [2.5, 7], [7, 1]], pd.DataFrame({"a": [1500.5, 2.5, 7], "b": [3, 7, 1]})]),
     *((SCALED, (kind,), [NUMBERS, NUMBERS.tolist(), FRAME, FRAME[["b", "a"]].to_dict("records")])
       for kind in ("standard", "minmax", "maxabs")),
     *((SVM, (kind,), [SPARSE]) for kind in ("standard", "maxabs")),
@@ -100,6 +108,12 @@ ERRORS = [
     (IN_RIVER, [{"_tag": 1}], "example 0 of X: the key '_tag' begins with _"),
     (TABLE, [{"a": 1, "s": "x"}, {"a": 1, "s": 3}], r"1 of X: 's' held text .*, got 3\.0; convert it by str"),
     (TABLE, [{"a": 1, "s": "x"}, {"a": 1}], "example 1 of X: it lacks the column 's'; give it None where"),
+    (PRICES, [{"a": "1,5", "b": 1}], "example 0 of X holds '1,5' in the column 'a'; give a finite number"),
+    (
+        MONEY,
+        [{"a": "1.500,5 €", "s": "x"}, {"a": 1, "s": "x"}],
+        "example 1 of X: 'a' held text in the training",
+    ),
     (TABLE, pd.DataFrame({"a": [1.0]}), "example 0 of X: it lacks the column 's'"),
     (TABLE, pd.DataFrame([[1.0, "x"]]), "example 0 of X: it lacks the column 'a'"),
     (TABLE, pd.DataFrame([[1, "x", 2]], columns=["a", "s", "a"]), "two columns are called 'a'"),

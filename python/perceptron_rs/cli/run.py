@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
+import shlex
 import sys
 import warnings
 from argparse import Namespace
@@ -115,6 +117,14 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _command_instead(arguments: Namespace | None, error: Exception) -> str | None:
     """Return what to type where a command cannot read DATA; None if it is another error."""
+    cause = error if isinstance(error, ArgumentError) else error.__context__  # the error of a line
+    facts = cause.facts if isinstance(cause, ArgumentError) else {}
+    if arguments is not None and isinstance(meant := facts.get("meant"), str):  # a name in other letters
+        wrong = re.compile(rf"(^|[,=]){re.escape(str(facts['column']))}(?=,|$)")
+        typed = [wrong.sub(lambda found: found[1] + meant, word) for word in arguments.typed]
+        return f"{PROGRAM} {shlex.join(typed)}"
+    if arguments is not None and "header" in facts and arguments.words == ["-"]:  # a row without names
+        return f"(echo {shlex.quote(facts['header'])}; cat) | {PROGRAM} {shlex.join(arguments.typed)}"
     if (
         arguments is None
         or arguments.command not in _PROPOSED
@@ -123,7 +133,7 @@ def _command_instead(arguments: Namespace | None, error: Exception) -> str | Non
         return None
     if isinstance(error, UsageError) or len(words := arguments.words) > 1 or words[0] == "-":
         return None
-    from perceptron_rs.cli.proposal import proposal
+    from perceptron_rs.cli.proposal.files import proposal
 
     if arguments.command != "train":
         return proposal(words[0], arguments.typed, is_known=True)

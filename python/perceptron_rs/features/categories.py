@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from perceptron_rs.features.numerals import mark_of
+
 if TYPE_CHECKING:
     from perceptron_rs.features.dictionaries import Strings
 
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
 LOOKED_AT = 2000
 #: From so few distinct strings nothing follows.
 _LEAST, _FEW = 3, 20
-_AMOUNT = re.compile(r"[$€£¥₹]?\s*[+-]?[$€£¥₹]?\s*\d[\d.,' ]*\s*(%|[$€£¥₹]|EUR|USD|GBP)?")
-_PLAIN = re.compile(r"[+-]?\d*[.,]?\d*")
 _TIME = r"\d{1,2}:\d{2}(:\d{2})?( ?[apAP][mM])?"
 #: Four letters in a row of Thai, Lao, Burmese, Khmer, Japanese or Chinese.
 _UNBROKEN = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{4}")
@@ -30,6 +30,8 @@ class Kind(NamedTuple):
 
     what: str
     remedy: str
+    #: What helps in CSV, if that is more.
+    in_csv: str | None = None
     may_be_categories: bool = False
     is_refused: bool = False
 
@@ -43,6 +45,7 @@ _ADVICE = {
     "amounts": Kind(
         "numbers with signs of percent, of money or between thousands, each a value of its own",
         "write the numbers alone, such as 50 for 50%, or leave the column out ({drop})",
+        "read them as numbers ({decimal}), or leave the column out ({drop})",
     ),
     "texts": Kind("texts, of which nearly all differ", _WORDS, is_refused=True),
     "words": Kind("texts of several words", _WORDS, may_be_categories=True),
@@ -59,7 +62,7 @@ def kind_of_strings(values: Sequence[str]) -> Kind | None:
     cells = [value.strip() for value in distinct]
     if _are(cells, lambda cell: _DATE.fullmatch(cell) is not None):
         return _ADVICE["dates"]
-    if _are(cells, lambda cell: _AMOUNT.fullmatch(cell) is not None and not _PLAIN.fullmatch(cell)):
+    if mark_of(cells) is not None:
         return _ADVICE["amounts"]
     has_words = 2 * sum(len(cell.split()) > 1 for cell in cells) >= len(cells)
     differ = 10 * len(distinct) >= 9 * len(values)

@@ -28,6 +28,7 @@ def open_examples(
     delimiter: str | None = None,
     header: bool | None = None,
     missing: Sequence[str] = (),
+    decimal: Literal[".", ","] | None = None,
     text_columns: Sequence[str] | None = None,
     hash_bits: int | None = None,
     ngrams: tuple[int, int] = (1, 1),
@@ -69,6 +70,8 @@ def open_examples(
         Whether the first line of CSV holds the names of the columns, as for `open_csv`.
     missing : list of str, default=()
         Cells of CSV that stand for a missing value, such as "NA".
+    decimal : {".", ","} or None, default=None
+        What comes before a fraction in CSV, as for `open_csv`.
     text_columns : list of str, default=None
         Columns that hold texts, or keys of JSON lines: their n-grams, as those of text, are hashed beside the
         other features, to the names "column^n-gram". ``()``: all strings are categories. None: the same, but
@@ -148,6 +151,7 @@ def open_examples(
         delimiter=delimiter,
         header=header,
         missing=missing,
+        decimal=decimal,
         text_columns=text_columns,
         hash_bits=hash_bits,
         ngrams=ngrams,

@@ -14,6 +14,7 @@ import numpy as np
 
 from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.features.categories import Categories
+from perceptron_rs.features.numerals import mark_of
 from perceptron_rs.io.examples import (
     Examples,
     joined_examples,
@@ -412,11 +413,12 @@ class ExampleFiles:
         categories, self.reading = self.reading.categories, replace(self.reading, categories=None)
         for name, value, kind in categories.odd() if categories is not None else ():
             is_refused = kind.is_refused and self.reading.text_columns is None
+            remedy = kind.in_csv if self.form in TEXT_TABLES and kind.in_csv else kind.remedy
             error = ArgumentError(
                 f"{{column!r}} holds {kind.what}: {{value!r:.60}}",
-                kind.remedy + ("; or, if they are categories, set {text_columns=()}" if is_refused else ""),
+                remedy + ("; or, if they are categories, set {text_columns=()}" if is_refused else ""),
                 place=f"{self.name}: ",
-                settings={"text_columns": [name], "drop": [name]},
+                settings={"text_columns": [name], "drop": [name], "decimal": mark_of([value])},
                 column=name,
                 value=value,
             )

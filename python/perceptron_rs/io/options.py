@@ -101,6 +101,15 @@ class FileOptions:
         default="empty cells always do",
         of_model=_AS_TRAINED,
     )
+    #: None: they are plain, so that anything around them is refused.
+    decimal: str | None = parameter(
+        None,
+        Choice((".", ",")),
+        "numbers in CSV are written with C before a fraction, and may have marks between thousands and signs "
+        "of money or percent: 1,200.50$, 12 percent",
+        default="plain numbers",
+        of_model=_AS_TRAINED,
+    )
     #: None: nobody has said it, so what looks like texts is refused.
     text_columns: tuple[str, ...] | None = parameter(
         None,

@@ -13,6 +13,7 @@ from perceptron_rs.arrays.likes import ArrayLike, n_dimensions
 from perceptron_rs.arrays.scalars import check_among
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.estimator_attributes import attributes
+from perceptron_rs.features.numerals import MARKS
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.text.lines import is_read_once, name_of_file, names_of
 from perceptron_rs.io.text.paths import PACKED, SUFFIXES
@@ -62,6 +63,7 @@ _FORMATS_OF = {
     "delimiter": TEXT_TABLES,
     "header": TEXT_TABLES,
     "missing": TEXT_TABLES,
+    "decimal": TEXT_TABLES,
     "hash_bits": (*TABLES, *HASHED),
     **dict.fromkeys((*OF_TEXT, "tf_idf"), (*TABLES, *RAW, "jsonl")),
     "keep_words": (*TABLES, *HASHED),
@@ -185,6 +187,7 @@ def checked_options(**options: Any) -> dict[str, Any]:
         if options.get(name) is not None:
             check_value(name, values, options[name])
     check_among("header", options.get("header"), True, False, None)
+    check_among("decimal", options.get("decimal"), *MARKS, None)
     if (delimiter := options.get("delimiter")) is not None:
         check_delimiter(delimiter)
     return options
@@ -208,6 +211,11 @@ def check_names(name: str, values: object) -> tuple[str, ...]:
     if len(names) < len(found):
         raise TypeError(f"{name} must be a list of strings, names as the file has them, got {values!r:.80}")
     return names
+
+
+def meant_by(name: str, names: Iterable[str]) -> str | None:
+    """Return the one of some names that differs in blanks around, or in the case of letters, alone."""
+    return next((one for one in names if one.strip().casefold() == name.strip().casefold()), None)
 
 
 def check_weight(target: str | None, weight: str | None) -> None:

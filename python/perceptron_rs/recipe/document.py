@@ -10,6 +10,7 @@ import numpy as np
 
 from perceptron_rs.arrays.named import State
 from perceptron_rs.features.idf import KIND, Idf
+from perceptron_rs.features.numerals import MARKS
 from perceptron_rs.features.text import HashedText, KeptWords
 from perceptron_rs.parameters.kinds import BITS, FORMATS, SCALES, is_delimiter
 from perceptron_rs.recipe.blocks import LATER_OF_TEXT, Block, Terms
@@ -39,6 +40,8 @@ def recipe_from_json(description: object, n_features: int, tensors: State | None
             f"the delimiter of its input must be one character of ASCII, and no quote or line end, got "
             f"{description['delimiter']!r:.80}"
         )
+    if description.get("decimal") not in (*MARKS, None):
+        raise ValueError(f"the decimal of its input must be . or , and is {description['decimal']!r:.80}")
     if not isinstance(description["header"], bool | None):
         raise ValueError(f"the header of its input must be a boolean, got {description['header']!r:.80}")
     form, bits, holdout = (description[name] for name in ("format", "hash_bits", "holdout"))

@@ -42,6 +42,7 @@ def keep_recipe(model: Estimator, files: TrainingFiles, words: KeptWords | None 
         files.holdout,
         calibration=files.calibration,
         missing=how.missing,
+        decimal=how.decimal,
         target=how.target or how.usual_target,
         delimiter=how.delimiter or how.usual_delimiter,
         header=how.header,
@@ -80,7 +81,7 @@ def known_of(model: Any, options: Mapping[str, object]) -> dict[str, object]:
             "predict in Python, with perceptron_rs.load_predictor",
             steps=own.in_words(),
         )
-    same = ("scale", "texts", "missing", "header", "columns", "text_columns")
+    same = ("scale", "texts", "missing", "decimal", "header", "columns", "text_columns")
     found |= attributes(own, same)
     if own.format == "safetensors":  # later files may have another one, where names are of columns
         found |= {"columns": None, "usual_tensor": own.columns}

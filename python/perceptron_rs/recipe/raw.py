@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from perceptron_rs.arrays.likes import MatrixLike, is_missing, records_of, shape_of, values_of
+from perceptron_rs.arrays.likes import MatrixLike, column_names, is_missing, records_of, shape_of, values_of
 from perceptron_rs.errors import located
 from perceptron_rs.features.dictionaries import divided, flattened
+from perceptron_rs.features.numerals import number_of
 from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.rows.storage import without_index
 
@@ -19,7 +20,7 @@ def raw_columns(how: Recipe, X: object) -> MatrixLike:
     """Return the columns of texts or dictionaries that are hashed; X itself, if it is none of these."""
     refuse_one(X)
     if how.text is None and how.hash_bits is None:
-        return X
+        return X if how.decimal is None else _with_numbers(X, how.decimal)
     examples = records_in(X)
     if examples is None:
         return X
@@ -31,6 +32,24 @@ def raw_columns(how: Recipe, X: object) -> MatrixLike:
         return how.hasher().rows(texts, [features for features, _ in parts])
     except UnicodeEncodeError as error:
         raise ValueError(f"X holds a text that is not valid Unicode: {error}") from None
+
+
+def _with_numbers(X: Any, mark: str) -> MatrixLike:
+    """Return the rows of a table as dictionaries, whose strings are read; X itself, if there are none."""
+    first = records_in(X[:1]) if isinstance(X, list) or column_names(X) else None
+    if not first or not isinstance(first[0], Mapping) or not any(map(_is_string, first[0].values())):
+        return X
+    return [{name: _plain(value, mark) for name, value in row.items()} for row in records_in(X) or ()]
+
+
+def _plain(value: object, mark: str | None) -> Any:
+    """Return the number that a string stands for; another value as it is."""
+    number = number_of(value, mark) if isinstance(value, str) and mark is not None else None
+    return value if number is None else number
+
+
+def _is_string(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def refuse_one(X: object) -> None:
@@ -94,6 +113,8 @@ def _dictionary_features(
         found = flattened(own, how.text_columns)
         for name, value in found[0].items():
             was_text = name in (how.texts or ())
+            if not was_text:
+                value = found[0][name] = _plain(value, how.decimal)
             if isinstance(value, str) != was_text:
                 raise TypeError(
                     f"{name!r} held {'text' if was_text else 'numbers'} in the training, got {value!r:.80}; "

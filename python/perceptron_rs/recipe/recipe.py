@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: What the names of tensors of n-grams begin with.
 WORDS = "words_"
 #: Parts that are left out where they say nothing.
-LATER = ("text_columns", "calibration", "blocks")
+LATER = ("text_columns", "calibration", "blocks", "decimal")
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Recipe:
         The share, of all, on which the scores were calibrated: a part of the one that was held out.
     missing : tuple of str
         Cells of a table that stand for a missing value.
+    decimal : str or None
+        What came before a fraction in a table whose numbers were written as people do.
     target : str or None
         The column of a table, or the tensor, that held the labels; None: the last column.
     delimiter : str or None
@@ -72,6 +74,7 @@ class Recipe:
     text: HashedText | None = None
     #: Columns of a table, or keys of JSON lines, that held texts.
     text_columns: tuple[str, ...] = ()
+    decimal: str | None = None
     #: What transformers of scikit-learn made, side by side: then nothing else is said.
     blocks: tuple[Block, ...] = ()
     #: N-grams of the columns that have weights.

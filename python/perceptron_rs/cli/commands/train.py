@@ -23,6 +23,7 @@ from perceptron_rs.cli.training.read_columns import (
     classes_in_words,
     columns_in_words,
     counting_columns,
+    first_of_classes,
     left_out_in_words,
 )
 from perceptron_rs.cli.training.trial import Trial, n_errors, trial
@@ -146,6 +147,12 @@ class ExampleTraining(training.Training):
 
     def _look_at(self, data: Examples) -> None:
         """Note what was read, and keep it, if the learner is to be tried on a tenth of it."""
+        if (first := first_of_classes(data)) is not None and "target" not in vars(self.arguments):
+            raise CommandError(
+                f"{self.files.name}: of its last columns, from {first!r} on, one holds 1 in each row and the "
+                f"others 0, as if each were a class; write the names of the classes into one column, or say "
+                f"with --target which one is to be told from the others"
+            )
         classes = None if self.files.reading.multilabel else classes_in_words(data)
         columns, left_out = columns_in_words(self.files, data), left_out_in_words(self.files, data)
         rows = {"classes": classes, "columns": "\n".join(columns), "left out": left_out}

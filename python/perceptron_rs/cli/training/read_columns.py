@@ -65,6 +65,24 @@ def _by_kind(kinds: dict[str, str], more: str) -> list[str]:
     return lines
 
 
+def first_of_classes(data: Examples) -> str | None:
+    """Return the first of the last columns, if one of them holds 1 in each row and the others 0; else None.
+
+    The labels are the last of them.
+    """
+    X: Any = data.X
+    rest = np.asarray(data.labels)
+    if data.names is None or not isinstance(X, np.ndarray) or not np.isin(rest, (0, 1)).all():
+        return None
+    for place in range(len(data.names) - 1, -1, -1):
+        rest = rest + X[:, place]
+        if not np.isin(rest, (0, 1)).all():
+            return None
+        if rest.all() and X[:, place].any():
+            return data.names[place]
+    return None
+
+
 def counting_columns(data: Examples) -> tuple[str, ...]:
     """Return the columns of a table that number its rows: they say nothing of other examples."""
     X: Any = data.X

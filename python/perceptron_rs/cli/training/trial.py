@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import weights_of
 from perceptron_rs.io.examples import Examples, is_held_out
+from perceptron_rs.io.reading import RAW
 from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.recipe.scale import ScaleFit
 from perceptron_rs.targets.distinct import distinct, places
@@ -78,7 +79,8 @@ def trial(model: Any, files: TrainingFiles, data: Examples) -> Trial | None:
         usual = len(asked) - int(np.bincount(places(asked.labels, classes)).max())
     errors = _tried(model, files, known, asked)
     scaled = None
-    if errors and files.reading.hash_bits is None and files.reading.scale is None and _differ(known.X):
+    is_text = files.form in RAW or files.reading.text_columns
+    if errors and not is_text and files.reading.scale is None and _differ(known.X):
         fit = ScaleFit("standard")
         fit.add(known.X)
         scale = fit.scale()
@@ -100,7 +102,7 @@ def _tried(model: Any, files: TrainingFiles, known: Examples, asked: Examples) -
 
 def _differ(X: Any) -> bool:
     """Whether the columns have so different spreads that a scale may help."""
-    if np.prod(X.shape) > _MOST:
+    if X.size > _MOST:
         return False
     spread = _spreads(X)
     spread = spread[spread > 0]

@@ -14,7 +14,7 @@ from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.features.dictionaries import divided, finite, flattened
 from perceptron_rs.io.examples import NOT_WHOLE, Examples
 from perceptron_rs.io.hashed.raw_text import as_objects, several_labels
-from perceptron_rs.io.reading import Reading
+from perceptron_rs.io.reading import Reading, meant_by
 from perceptron_rs.io.svmlight.label_lists import as_matrix
 
 
@@ -95,6 +95,8 @@ class JsonLines:
                 "has no label" + ("" if self._target is None else " {key!r}"),
                 'name its key with {target}, or write it as vw ("_label") or river ("x" and "y") do',
                 key=self._target,
+                column=self._target,
+                meant=None if self._target is None else meant_by(self._target, known),
             )
         found = flattened(features, reading.text_columns or ())
         y = self._label(label) if self._with_labels else None

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.features.categories import LOOKED_AT, kind_of_strings
+from perceptron_rs.features.numerals import between_thousands, mark_of, numeral
 from perceptron_rs.io.examples import NOT_WHOLE
 from perceptron_rs.io.reading import LabelKind
 from perceptron_rs.io.tables.columns import CellError, arrow, first_row, refuse_missing_label
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
-_OF_COMMA = r"^[+-]?[0-9][0-9.' ]*,[0-9]+$"
 _TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 _BLANKS = " \t"
 #: Words that often stand for nothing. They do so only if the caller says it: NA is a country, too.
@@ -41,10 +41,27 @@ def missing_cells(column: pa.Array) -> pa.Array:
     return arrow("compute").equal(_trimmed(column), "")
 
 
-def as_numbers(column: pa.Array, name: str, delimiter: str) -> pa.Array:
-    """Return a column of text as float64; raise `CellError` for a cell that is no number and not missing."""
+def _plain(cells: pa.Array, decimal: str) -> pa.Array:
+    """Return cells as plain numbers, which are written with this mark before a fraction; others are kept."""
+    pc, pattern = arrow("compute"), numeral(decimal)
+    found = pc.replace_substring_regex(cells, pattern, r"\1\2\3")
+    found = pc.replace_substring_regex(found, between_thousands(decimal), "")
+    found = pc.replace_substring(found, decimal, ".")
+    is_other = pc.match_substring_regex(cells, _NUMBER)  # such as 1.5 beside 1,5
+    return pc.if_else(
+        pc.match_substring_regex(cells, pattern),
+        found,
+        pc.if_else(is_other, pc.replace_substring(cells, ".", ".."), cells),
+    )
+
+
+def as_numbers(column: pa.Array, name: str, delimiter: str, decimal: str | None = None) -> pa.Array:
+    """Return a column of text as float64; raise `CellError` for a cell that is no number and not missing.
+
+    ``decimal`` comes before a fraction, if numbers are written as people do.
+    """
     pc, double = arrow("compute"), arrow().float64()
-    trimmed = _trimmed(column)
+    trimmed = _trimmed(column) if decimal is None else _plain(_trimmed(column), decimal)
     try:
         found = trimmed.cast(double)
     except arrow().ArrowInvalid:
@@ -52,11 +69,11 @@ def as_numbers(column: pa.Array, name: str, delimiter: str) -> pa.Array:
             trimmed = pc.if_else(pc.is_in(trimmed, value_set=arrow().array(texts)), value, trimmed)
         row = first_row(pc.invert(pc.match_substring_regex(trimmed, _NUMBER)))
         if row is not None:
-            raise _cell_error(row, column, name, delimiter) from None
+            raise _cell_error(row, column, name, delimiter, decimal) from None
         found = trimmed.cast(double)
     row = first_row(pc.invert(pc.is_finite(found)))
     if row is not None:
-        raise _cell_error(row, column, name, delimiter)
+        raise _cell_error(row, column, name, delimiter, decimal)
     return found
 
 
@@ -70,11 +87,11 @@ def is_number(cell: str) -> bool:
     return re.match(_NUMBER, cell.strip(_BLANKS)) is not None
 
 
-def _cell_error(row: int, column: pa.Array, name: str, delimiter: str) -> CellError:
+def _cell_error(row: int, column: pa.Array, name: str, delimiter: str, decimal: str | None) -> CellError:
     """Say what is wrong with a cell."""
     cell: str = column[row].as_py()
     text = f"column {name!r} holds {cell!r:.60}, which is not a number"
-    if is_number(cell):
+    if is_number(cell) and decimal != ",":
         return CellError(row, f"{text} of float64: it is too large")
     if cell.strip(_BLANKS) in _ODD:
         return CellError(row, text, "if it stands for a missing value, pass {missing}", {"missing": [cell]})
@@ -83,12 +100,12 @@ def _cell_error(row: int, column: pa.Array, name: str, delimiter: str) -> CellEr
             return CellError(
                 row, text, f"if {other!r} separates the columns, pass {{delimiter}}", {"delimiter": other}
             )
-    if re.match(_OF_COMMA, cell.strip(_BLANKS)):
-        text = f"{text}: write a point for a decimal comma, and nothing between thousands"
-        if delimiter == ",":
-            return CellError(row, text)
-        remedy = "if the comma separates columns, pass {delimiter}"
-        return CellError(row, text, remedy, {"delimiter": ","})
+    if (mark := "." if is_number(cell) else mark_of([cell])) is not None:
+        mark = mark_of(column.slice(0, LOOKED_AT).drop_null().to_pylist()) or mark
+        remedy = "to read it as one, say what comes before a fraction: {decimal}"
+        if "," in cell and delimiter != ",":
+            remedy += "; or pass {delimiter}, if the comma separates columns"
+        return CellError(row, text, remedy, {"decimal": mark, "delimiter": ","})
     return string_error(row, text, column, name)
 
 
@@ -110,10 +127,12 @@ class CellKinds:
     ----------
     name : str
         Name of the column.
+    decimal : str or None
+        What comes before a fraction, if numbers are written as people do.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, decimal: str | None = None) -> None:
+        self.name, self._decimal = name, decimal
         #: Whether there are cells of each kind. A plain number is neither an integer nor a whole decimal.
         self.integer = self.decimal = self.number = self.switch = self.huge = self.holds_name = False
         #: The first cell with a fraction, a word that may stand for nothing, and any other text.
@@ -127,6 +146,7 @@ class CellKinds:
         distinct = pc.unique(column).drop_null()
         self.holds_name |= bool(pc.any(pc.equal(distinct, self.name)).as_py())
         cells = _trimmed(distinct)
+        cells = cells if self._decimal is None else _plain(cells, self._decimal)
         is_integer = pc.match_substring_regex(cells, _INTEGER)
         integers, others = cells.filter(is_integer), cells.filter(pc.invert(is_integer))
         self.integer |= len(integers) > 0

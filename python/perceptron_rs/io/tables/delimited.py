@@ -113,6 +113,8 @@ class CsvText:
         Whether the first line holds names; None: it must, and lines that look like examples are refused.
     missing : tuple of str
         Cells that stand for nothing, beside empty ones.
+    decimal : str or None
+        What comes before a fraction, if numbers are written as people do; None: they are plain.
     """
 
     def __init__(
@@ -122,8 +124,9 @@ class CsvText:
         *,
         header: bool | None = None,
         missing: Iterable[str] = (),
+        decimal: str | None = None,
     ) -> None:
-        self.name, self.delimiter, self.header = name, delimiter, header
+        self.name, self.delimiter, self.header, self.decimal = name, delimiter, header, decimal
         self.records = Records(name, delimiter)
         #: Of all columns; none, before the first record was read.
         self.names: tuple[str, ...] = ()
@@ -161,6 +164,12 @@ class CsvText:
             return text[at:]
         self.names = tuple(cells)
         return text[end:]
+
+    def line_of(self, names: Iterable[str]) -> str:
+        """Return a first line with these names."""
+        line = io.StringIO()
+        csv.writer(line, delimiter=self.delimiter, lineterminator="").writerow(names)
+        return line.getvalue()
 
     @property
     def schema(self) -> pa.Schema:
@@ -206,7 +215,8 @@ class CsvText:
         CellError
             If a record has too many or too few cells, or a cell that is to be a number is none.
         """
-        kinds = {name: name in numbers and name not in self._as_text for name in self.names if name in wanted}
+        plain = () if self.decimal == "," else set(numbers) - self._as_text
+        kinds = {name: name in plain for name in self.names if name in wanted}
         try:
             table = self._read(text, kinds)
             pc = arrow("compute")
@@ -226,7 +236,7 @@ class CsvText:
         for name in numbers:
             place = table.schema.get_field_index(name)
             column = single(table.column(place))
-            table = table.set_column(place, name, as_numbers(column, name, self.delimiter))
+            table = table.set_column(place, name, as_numbers(column, name, self.delimiter, self.decimal))
         return table
 
     def _read(self, text: bytes, kinds: dict[str, bool]) -> pa.Table:

@@ -11,7 +11,7 @@ import numpy as np
 
 from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.io.reading import LabelKind, Reading, check_weight
+from perceptron_rs.io.reading import LabelKind, Reading, check_weight, meant_by
 from perceptron_rs.io.source import Batch, Source
 from perceptron_rs.io.tables.cells import as_labels, string_error
 from perceptron_rs.io.tables.columns import (
@@ -299,6 +299,7 @@ def lacks(place: str, column: str, option: str, names: Sequence[str]) -> Argumen
         place=f"{place}: ",
         column=column,
         names=quoted_names(names),
+        meant=meant_by(column, names),
     )
 
 
@@ -321,7 +322,20 @@ def layout_of(
     target = reading.target or reading.usual_target
     others = [n for n in known if n != reading.sample_weight]
     guess = target if target is not None or not others else others[-1]
-    is_known = reading.names is not None and all(column(n) in names for n in reading.names)
+    of_model = (reading.columns if "columns" not in reading.given else None) or ()
+    of_model = of_model if reading.names is None else reading.names
+    lacking = [n for n in of_model if column(n) not in names]
+    is_known = reading.names is not None and not lacking
+    if text is not None and lacking and reading.hash_bits is not None:  # names are hashed
+        raise ArgumentError(
+            "lacks {count} of the model's columns, {first!r} first",
+            "its first line must name them; it names {names}",
+            place=f"{name}: ",
+            count=len(lacking),
+            first=lacking[0],
+            names=quoted_names(names),
+            header=text.line_of(of_model),
+        )
     if text is not None and not is_known:
         text.refuse_example(guess, with_text=reading.hash_bits is not None)
     # Columns without a name, as delimiters at the ends of lines make, are left out together.
@@ -341,8 +355,7 @@ def layout_of(
         for n in named_there or ():
             if column(n) not in names:
                 raise lacks(name, n, option, names)
-    lacking = [n for n in (reading.names or ()) if named and column(n) not in names]
-    if lacking:
+    if lacking and named and reading.names is not None:
         raise ValueError(f"{name}: lacks {len(lacking)} of the model's columns, {lacking[0]!r} first")
     target = _target(name, others, reading, named)
     columns: Sequence[str] | None = reading.names if named else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from perceptron_rs.errors import about
 from perceptron_rs.io.batches import Batch, joined
@@ -35,6 +35,7 @@ def open_csv(
     delimiter: str = ",",
     header: bool | None = None,
     missing: Sequence[str] = (),
+    decimal: Literal[".", ","] | None = None,
     text_columns: Sequence[str] | None = None,
     hash_bits: int | None = None,
     max_ratio: float = MAX_RATIO,
@@ -66,6 +67,10 @@ def open_csv(
         have no names.
     missing : list of str, default=()
         Cells that stand for a missing value, such as "NA". An empty cell always does.
+    decimal : {".", ","} or None, default=None
+        What comes before a fraction, in numbers as people write them: there may be marks between thousands,
+        and signs of money or percent around, which say nothing: "$1,200.50" is 1200.5, and "12%" is 12.
+        None: numbers are plain.
     text_columns : list of str, default=None
         As for `open_examples`, which has more options of texts.
     hash_bits : int, default=None
@@ -112,6 +117,7 @@ def open_csv(
         delimiter=delimiter,
         header=header,
         missing=missing,
+        decimal=decimal,
         text_columns=text_columns,
         hash_bits=hash_bits,
         max_ratio=max_ratio,

@@ -45,7 +45,13 @@ class CsvLines:
     """
 
     def __init__(self, name: str, form: str, reading: Reading) -> None:
-        self.text = CsvText(name, reading.separator(form), header=reading.header, missing=reading.missing)
+        self.text = CsvText(
+            name,
+            reading.separator(form),
+            header=reading.header,
+            missing=reading.missing,
+            decimal=reading.decimal,
+        )
         self.reading, self.texts, self.records = reading, reading.texts, self.text.records
         self._hasher = None if reading.hash_bits is None else reading.hasher(form)
         self.layout: Layout | None = None
@@ -101,7 +107,8 @@ class CsvLines:
         layout = self.layout
         assert layout is not None
         if self._hasher is not None and self.texts is None:
-            kinds = {name: CellKinds(name) for name in layout.columns if name not in layout.text_columns}
+            asked = [name for name in layout.columns if name not in layout.text_columns]
+            kinds = {name: CellKinds(name, self.reading.decimal) for name in asked}
             for name, kind in kinds.items():
                 kind.add(table.column(name))
             self.texts = tuple(name for name, kind in kinds.items() if kind.is_text())
@@ -129,7 +136,8 @@ class CsvLines:
                 table = self.text.table(text, names or layout.used, ())
                 rows += table.num_rows
                 for name in names:
-                    kinds.setdefault(name, CellKinds(name)).add(table.column(name))
+                    decimal = None if name == layout.target else self.reading.decimal
+                    kinds.setdefault(name, CellKinds(name, decimal)).add(table.column(name))
 
     def label_kind(self, kinds: CellKinds) -> LabelKind:
         """Return what labels are; raise an error if the first line looks like an example."""

@@ -1,0 +1,1 @@
+"""What to type where DATA cannot be read: one line, which then works."""

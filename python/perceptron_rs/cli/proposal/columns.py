@@ -1,0 +1,153 @@
+"""The columns of a table, by some of its cells: which one holds the labels, and what the others are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from perceptron_rs.cli.proposal.proposed import most
+from perceptron_rs.features.categories import kind_of_strings
+from perceptron_rs.features.numerals import MARKS, mark_of, number_of
+
+NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-")
+OF_LABELS = (
+    "label",
+    "labels",
+    "target",
+    "class",
+    "y",
+    "category",
+    "sentiment",
+    "outcome",
+    "survived",
+    "species",
+)
+PART_OF_TIME = re.compile(r"\d[-/:.]\d+[-/:.]\d")
+#: Of files whose columns hold numbers and categories: few names make few collisions.
+_FEW_BITS = "12"
+#: How a class is marked in a column of its own, and how it is not.
+ONES, ZEROS = ("1", "1.0", "True", "true"), ("0", "0.0", "False", "false")
+#: Lines that are looked at, fewer than which tell nothing of a table, and how many labels may differ.
+LINES, LEAST, CLASSES = 1000, 10, 30
+
+
+class TableColumns:
+    """The columns of a table: which one holds the labels, and what the others are.
+
+    Parameters
+    ----------
+    names : list of str
+    cells : list of list of str
+        Of each column; empty ones are missing.
+    telling : tuple of str
+        What columns of labels are called.
+    decimal : str or None
+        What comes before fractions, if that can be said, and the numbers do not tell it.
+    """
+
+    def __init__(
+        self,
+        names: list[str],
+        cells: list[list[str]],
+        telling: tuple[str, ...] = OF_LABELS,
+        decimal: str | None = None,
+    ) -> None:
+        self.names, self.cells = names, cells
+        may_be = [i for i in range(len(names)) if names[i].strip() and self._is_label(i)]
+        called = [i for word in telling for i in may_be if names[i].strip().lower() == word]
+        last = len(names) - 1
+        self.target = (called or ([last] if last in may_be else may_be[:1]) or [last])[0]
+        self.is_called = bool(called)
+        self.mark = None if decimal is None else self._mark(decimal)
+        #: Whether the last column holds one label, so that any other column would be a guess.
+        one = [len(set(column)) == 1 for name, column in zip(names, cells, strict=True) if name.strip()]
+        self.is_one_class = not called and one[-1:] == [True] and names[-1].strip() != ""
+        #: Whether a column may hold labels.
+        self.is_found = bool(called or may_be)
+
+    def _is_label(self, place: int) -> bool:
+        values = self.cells[place]
+        distinct = set(values)
+        whole = all(not NUMBER.fullmatch(cell) or float(cell) == int(float(cell)) for cell in distinct)
+        whole = whole and not most(values, PART_OF_TIME.search)
+        return whole and "" not in distinct and 2 <= len(distinct) <= min(CLASSES, len(values) // 3)
+
+    def _mark(self, usual: str) -> str | None:
+        """Return what comes before fractions, by which most columns hold numbers; None if these are plain."""
+        columns = [[cell for cell in column if not _is_missing(cell)] for column in self.cells]
+        if not any(mark_of(column) for column in columns):
+            return None
+        found = {m: sum(all(number_of(cell, m) is not None for cell in c) for c in columns) for m in MARKS}
+        return max(found, key=lambda mark: (found[mark], mark == usual))
+
+    def _is_number(self, cell: str) -> bool:
+        return (number_of(cell, self.mark) is not None) if self.mark else bool(NUMBER.fullmatch(cell))
+
+    def options(
+        self,
+        *,
+        is_text: bool = False,
+        is_hashed: bool = False,
+        drop: Sequence[str] = (),
+        several: str | None = None,
+    ) -> list[str]:
+        """Return the options that learn from the columns; ``is_text``: cells are text, of CSV.
+
+        ``several`` is what holds lists of labels, and is none of the columns.
+        """
+        drop, texts, missing = list(drop), [], []
+        has_strings = has_numbers = has_gaps = False
+        for place, (name, column) in enumerate(zip(self.names, self.cells, strict=True)):
+            if place == self.target and several is None:
+                continue
+            words = [cell for cell in column if cell.strip() in _MISSING]
+            values = [cell for cell in column if not _is_missing(cell)]
+            numbers = sum(map(self._is_number, values))
+            if not name.strip() or not values or _counts(values):
+                drop.append(name)
+            elif numbers == len(values) or _is_list(values):
+                has_numbers, has_gaps = True, has_gaps or len(values) < len(column)
+                missing += [word for word in dict.fromkeys(words) if is_text and word not in missing]
+            elif {cell.lower() for cell in values} <= {"true", "false"}:
+                has_numbers = True
+            else:
+                kind = kind_of_strings(values)
+                if kind is None:
+                    has_strings = True
+                elif has_words(values):
+                    texts.append(name)
+                else:
+                    drop.append(name)
+        last = len(self.names) - 1
+        options = [] if self.target == last and not is_hashed else ["--target", self.names[self.target]]
+        options = options if several is None else ["--multilabel", "--target", several]
+        options += ["--text-columns", ",".join(texts)] if texts else []
+        options += ["--drop", ",".join(dict.fromkeys(drop))] if drop else []
+        options += ["--missing", ",".join(missing)] if missing else []
+        options += ["--decimal", self.mark] if self.mark and is_text else []
+        mixed = has_strings or has_gaps or is_hashed
+        options += ["--hash-bits", _FEW_BITS] if mixed and not texts and not is_hashed else []
+        return options + (["--scale", "standard"] if has_numbers and (mixed or texts) else [])
+
+
+def _counts(values: list[str]) -> bool:
+    """Whether the values number the rows, or are of their times: they rise."""
+    if not all(value.isdigit() for value in values):
+        return False
+    numbers = [int(value) for value in values]
+    return len(numbers) > 9 and all(b > a for a, b in pairwise(numbers))
+
+
+def _is_missing(cell: str) -> bool:
+    return not cell.strip() or cell.strip() in _MISSING
+
+
+def _is_list(values: list[str]) -> bool:
+    return all(value.startswith("[") for value in values)
+
+
+def has_words(values: list[str]) -> bool:
+    """Whether most cells have several words."""
+    return sum(len(re.findall(r"[^\W\d_]{2,}", value)) > 1 for value in values) * 2 >= len(values)

@@ -1,0 +1,181 @@
+"""What to type instead, where a file cannot be learnt from as it is: by a look at its beginning.
+
+A proposal is one line for a shell. Commands that make another file of it come first, if one must be made.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any
+
+from perceptron_rs.cli.proposal.columns import LINES
+from perceptron_rs.cli.proposal.lines import of_lines
+from perceptron_rs.cli.proposal.proposed import Proposal, to_train, unused
+from perceptron_rs.cli.proposal.tables import of_parquet
+from perceptron_rs.cli.status import PROGRAM
+from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
+from perceptron_rs.io.text.paths import PACKED, SUFFIXES, paths_of
+
+#: What files that nobody can read raise: RuntimeError is that of encrypted archives, and of deep JSON.
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    ImportError,
+    EOFError,
+    RuntimeError,
+    csv.Error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+_LOOKED_AT = 1 << 18
+#: Of long lines so many are looked at, and so many bytes at most.
+_LOOKED_LINES, _MOST = 100, 1 << 24
+#: What unpacks, by suffix.
+_UNPACK = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+
+
+def proposal(word: str, typed: Sequence[str], *, is_known: bool = False) -> str | None:
+    """Return what to type for the one word of DATA that cannot be read; None if nobody knows.
+
+    ``typed`` are the words of the command, whose options are kept. ``is_known``: a model knows how to read
+    it, so that only another file is proposed.
+    """
+    limit = csv.field_size_limit(_MOST)
+    try:
+        with suppress(*_UNREADABLE):
+            return _command(word, list(typed), is_known=is_known)
+    finally:
+        csv.field_size_limit(limit)
+    return None
+
+
+def _command(word: str, typed: list[str], *, is_known: bool) -> str | None:
+    path = Path(paths_of(word)[0])
+    if not (path.is_file() or path.is_dir()):
+        return None  # a pipe, which has been read: to open it again would wait for a writer
+    found = of_parquet(word, path) if path.suffix == ".parquet" else _of_bytes(word, path)
+    if found is None:
+        return None
+    forms = {SUFFIXES.get(Path(found.word).suffix), *found.options}
+    if forms & {"csv", "tsv", "parquet"} and find_spec("pyarrow") is None:
+        found = found.after("pip install pyarrow")
+    if (found.is_short and not is_known) or (is_known and not found.steps):
+        return None
+    new = [found.word if one == word else one for one in typed] + ([] if is_known else found.options)
+    if found.command != "train":
+        new = [found.command, found.word]
+    return None if new == typed else " && ".join([*found.steps, f"{PROGRAM} {shlex.join(new)}"])
+
+
+def _of_bytes(word: str, path: Path) -> Proposal | None:
+    with path.open("rb") as file:
+        begin = file.read(8)
+    plain = path.with_suffix("").name
+    if begin.startswith(b"PK\x03\x04") and path.suffix == ".xlsx":
+        csv_name = unused(f"{plain}.csv")
+        code = f"import pandas; pandas.read_excel({str(path)!r}).to_csv({csv_name!r}, index=False)"
+        lacking = [name for name in ("pandas", "openpyxl") if find_spec(name) is None]
+        first = [f"pip install {' '.join(lacking)}"] if lacking else []
+        return to_train(csv_name, steps=[*first, f"python -c {shlex.quote(code)}"])
+    if begin.startswith(b"PK\x03\x04"):
+        return _of_archive(word, path, "zipfile") if path.suffix == ".zip" else None
+    if tarfile.is_tarfile(path):
+        return _of_archive(word, path, "tarfile")
+    if begin.startswith(b"ARROW1"):
+        name = unused(f"{plain}.parquet")
+        code = "from pyarrow import feather as f, parquet as p; "
+        code += f"p.write_table(f.read_table({str(path)!r}), {name!r})"
+        return to_train(name, steps=[f"python -c {shlex.quote(code)}"])
+    with _opened(path) as opened:
+        data = _beginning(opened)
+    found = _of_data(word, data)
+    is_foreign = path.suffix not in PACKED or (found is not None and found.steps)
+    if path.suffix in _UNPACK and is_foreign:  # of programs that read plain text
+        whole = unused(plain)
+        unpacked = f"{_UNPACK[path.suffix]} -dc {shlex.quote(word)} > {shlex.quote(whole)}"
+        found = _of_data(whole, data)
+        return found and found.after(unpacked)
+    return found
+
+
+def _opened(path: Path) -> io.BufferedReader:
+    """Open a file that may be compressed."""
+    if path.suffix != ".zst":
+        return io.BufferedReader(decompressed(path, MAX_RATIO))
+    import pyarrow as pa
+
+    return io.BufferedReader(pa.input_stream(str(path), compression="zstd"))
+
+
+def _of_archive(word: str, path: Path, module: str) -> Proposal | None:
+    """Propose to unpack an archive, and to learn from its file: of several, from the largest."""
+    files: dict[str, tuple[int, Callable[[], Any]]]
+    with zipfile.ZipFile(path) if module == "zipfile" else tarfile.open(path) as archive:
+        if isinstance(archive, zipfile.ZipFile):
+            files = {one.filename: (one.file_size, partial(archive.open, one)) for one in archive.infolist()}
+        else:
+            files = {one.name: (one.size, partial(archive.extractfile, one)) for one in archive.getmembers()}
+        known = [name for name in files if Path(name).suffix.lower() in SUFFIXES]
+        if not known:
+            return None
+        name = max(known, key=lambda name: files[name][0])
+        with files[name][1]() as file:
+            begin = _beginning(file)
+    plain = path.with_suffix("").name
+    folder = unused(plain.removesuffix(".tar"))
+    found = _of_data(f"{folder}/{name}", begin)
+    return found and found.after(shlex.join(["python", "-m", module, "-e", word, folder]))
+
+
+def _beginning(file: IO[bytes]) -> bytes:
+    """Return the first bytes of a file: of long lines more, but not all."""
+    data = file.read(_LOOKED_AT)
+    while len(data) < _MOST and data.count(b"\n") < _LOOKED_LINES and (more := file.read(_LOOKED_AT)):
+        data += more
+    return data
+
+
+def _of_data(word: str, data: bytes) -> Proposal | None:
+    encoding, other = _encoding(data)
+    if encoding is None:
+        return None
+    text = data.decode(encoding, errors="ignore")
+    lines = text.splitlines()[:LINES]
+    if len(data) >= _LOOKED_AT and len(lines) < LINES:
+        lines.pop()
+    lines = [line.rstrip("\r") for line in lines]
+    path = Path(word)
+    suffixes = [part for part in path.suffixes if part not in PACKED]
+    steps: list[str] = []
+    if other is not None:
+        new = unused(f"{path.with_suffix('').name}.utf8{path.suffix}")
+        steps, word = [f"iconv -f {other} -t UTF-8 {shlex.quote(word)} > {shlex.quote(new)}"], new
+    found = of_lines(word, suffixes[-1] if suffixes else "", lines, text)
+    return found and found.after(*steps)
+
+
+def _encoding(data: bytes) -> tuple[str | None, str | None]:
+    """Return the encoding of a text, None of what is none; and what iconv calls it, if it is not UTF-8."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16", "UTF-16"
+    if b"\0" in data:
+        for order, first in (("LE", 1), ("BE", 0)):  # of UTF-16 without a mark, each second byte is one
+            if 4 * data[first::2].count(0) > len(data) and 0 not in data[1 - first :: 2]:
+                return f"utf-16-{order}", f"UTF-16{order}"
+        return None, None
+    for cut in range(4):  # the last character may be cut
+        with suppress(UnicodeDecodeError):
+            data[: len(data) - cut].decode("utf-8")
+            return "utf-8-sig", None
+    return "cp1252", "WINDOWS-1252"

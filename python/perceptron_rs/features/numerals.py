@@ -1,0 +1,48 @@
+"""Numbers as people write them: with marks between thousands, and signs of money or percent around.
+
+A cell tells no two ways apart, such as 1,200: so somebody says which mark comes before a fraction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+#: What may come before a fraction, as options say it.
+MARKS = (".", ",")
+_BLANK, _MONEY = "[ \t\u00a0\u202f]*", "(?:(?:US|A|C)?[$€£¥₹]|EUR|USD|GBP|CHF)?"
+_PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def between_thousands(mark: str) -> str:
+    """Return a pattern of what may stand between thousands, beside this mark before a fraction."""
+    return f"[{'.' if mark == ',' else ','}'\u2019 \u00a0\u202f]"
+
+
+def numeral(mark: str) -> str:
+    """Return the pattern of a number, whose signs and digits are its groups; as RE2 and Python read it."""
+    thousands = f"[1-9][0-9]{{0,2}}(?:{between_thousands(mark)}[0-9]{{3}})+"
+    digits = f"(?:(?:{thousands}|[0-9]+)(?:[{mark}][0-9]*)?|[{mark}][0-9]+)(?:[eE][+-]?[0-9]+)?"
+    before = f"([+-]?){_BLANK}{_MONEY}{_BLANK}([+-]?)"
+    return f"^{_BLANK}{before}({digits}){_BLANK}(?:%|{_MONEY}){_BLANK}$"
+
+
+def number_of(text: str, mark: str) -> float | None:
+    """Return what a text stands for; None if it is no number."""
+    found = re.match(numeral(mark), text)
+    if found is None or (found[1] and found[2]):
+        return None
+    return float(found[1] + found[2] + re.sub(between_thousands(mark), "", found[3]).replace(mark, "."))
+
+
+def mark_of(cells: Iterable[str], first: str = ".") -> str | None:
+    """Return the mark by which nearly all cells are numbers, and some are no plain ones; None if none is.
+
+    Where both may be, it is the ``first``.
+    """
+    cells = list(cells)
+    if all(map(_PLAIN.fullmatch, map(str.strip, cells))):
+        return None
+    found = {mark: sum(number_of(cell, mark) is not None for cell in cells) for mark in MARKS}
+    mark = max(found, key=lambda mark: (found[mark], mark == first))
+    return mark if 10 * found[mark] >= 9 * len(cells) else None
