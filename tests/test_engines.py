@@ -9,7 +9,7 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, _core, reference
-from perceptron_rs.engines import ENGINES, Engine, Model, RunOfPlanes, get_engine
+from perceptron_rs.engines import ENGINES, Draft, Engine, Model, RunOfPlanes, get_engine
 
 FUNCTIONS = [name for name, member in vars(Engine).items() if inspect.isfunction(member) and name[0] != "_"]
 
@@ -21,7 +21,7 @@ def parameters(function):
 
 
 def test_the_protocol_is_what_the_reference_exports():
-    assert {*FUNCTIONS, "ARITHMETIC_VERSION", "Model", "Rule"} == set(reference.__all__)
+    assert {*FUNCTIONS, "ARITHMETIC_VERSION", "Model", "Rule", "Draft"} == set(reference.__all__)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -43,6 +43,7 @@ def test_the_core_exports_nothing_else():
         "Pass",
         "Rule",
         "Run",
+        "Draft",
     }
 
 
@@ -50,6 +51,12 @@ def test_the_core_exports_nothing_else():
 def test_runs_are_those_of_the_protocol(name):
     for run in (_core.Run, reference.linear.model.ModelRun):
         assert parameters(getattr(run, name)) == parameters(getattr(RunOfPlanes, name))
+
+
+@pytest.mark.parametrize("name", ["learn", "at", "put", "model"])
+def test_drafts_are_those_of_the_protocol(name):
+    for draft in (_core.Draft, reference.Draft):
+        assert parameters(getattr(draft, name)) == parameters(getattr(Draft, name))
 
 
 @pytest.mark.parametrize("name", ["keys", "state", "learn", "scores", "first_largest", "copy"])

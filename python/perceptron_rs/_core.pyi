@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import Engine, Rows
-from perceptron_rs.settings import Data, Epoch, EpochPart, Settings
+from perceptron_rs.settings import Data, Epoch, EpochPart, Linear, Settings
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -16,6 +16,7 @@ __all__ = [
     "Blake3",
     "CsrRows",
     "DenseRows",
+    "Draft",
     "Model",
     "Pass",
     "Rule",
@@ -151,6 +152,14 @@ class Model:
     def scores(self, rows: Rows, *, threads: int) -> NDArray[np.float64]: ...
     def first_largest(self, rows: Rows, *, threads: int) -> NDArray[np.int64] | None: ...
     def copy(self, *, last_pass: bool = True) -> Model: ...
+
+@final
+class Draft:
+    def __new__(cls, model: Model) -> Self: ...
+    def learn(self, data: Data, settings: Linear, number: int) -> tuple[Epoch, State, State]: ...
+    def at(self, places: NDArray[np.int64]) -> State: ...
+    def put(self, now: State) -> None: ...
+    def model(self) -> Model: ...
 
 @final
 class Rule:

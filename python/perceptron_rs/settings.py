@@ -238,6 +238,11 @@ class Linear(Stepped):
     threads: int = 1
 
     @property
+    def is_plain(self) -> bool:
+        """Whether a pass takes nothing from the weights, and leaves no example out of one plane alone."""
+        return self.penalty is None and bool(self.class_weight.all())
+
+    @property
     def decisions(self) -> int:
         """One a plane, or one of all planes together."""
         return 1 if self.joint else len(self.positive)

@@ -167,6 +167,16 @@ impl Averaged {
         std::mem::take(&mut self.coef).at_most(most)
     }
 
+    /// What has changed since undo began to be kept.
+    pub(in crate::online) fn undo(&self) -> Option<&Undo> {
+        self.undo.as_ref()
+    }
+
+    /// The sums as they stand.
+    pub(in crate::online) fn numbers(&self) -> Option<&[f64]> {
+        self.coef.numbers()
+    }
+
     pub fn intercept(&self) -> Result<Vec<f64>> {
         copied(&self.intercept, &())
     }

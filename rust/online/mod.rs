@@ -13,7 +13,9 @@ mod training;
 pub mod voted;
 mod votes;
 
-pub use model::{Hyperplanes, Learnt, Memory, Model, Part, Passed, PendingPenalty, Strengths, Taken};
+pub use model::{
+    Drafted, Excerpt, Hyperplanes, Learnt, Memory, Model, Part, Passed, PendingPenalty, Strengths, Taken,
+};
 pub use rule::{Form, Kind, Learner, Numbers, Rule};
 pub use run::feed::feed;
 pub use run::problem::{Penalty, Prechecked, Problem, Settings};

@@ -71,6 +71,16 @@ fn named_tuple<'py>(
     class.py().get_type::<PyTuple>().call_method1("__new__", (class, values))
 }
 
+/// What an epoch did, as Python has it.
+pub(super) fn report<'py>(py: Python<'py>, epoch: &Epoch) -> PyResult<Bound<'py, PyAny>> {
+    static EPOCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let mistakes = to_vector(py, &epoch.mistakes)?;
+    let losses = to_vector(py, &epoch.losses)?;
+    let objectives = to_vector(py, &epoch.objectives)?;
+    let class = EPOCH.import(py, "perceptron_rs.settings", "Epoch")?;
+    named_tuple(class, (mistakes, losses, objectives, epoch.interrupted))
+}
+
 /// A learner at work.
 #[pyclass(name = "Run", module = "perceptron_rs._core")]
 pub struct PyRun {
@@ -104,15 +114,9 @@ fn start(
 impl PyRun {
     /// Visit all examples once, in the order of the epoch of this number, for decisions that go on.
     fn epoch<'py>(&mut self, py: Python<'py>, number: u64) -> PyResult<Bound<'py, PyAny>> {
-        static EPOCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         let signals = Signals::new();
         let done = self.work.epoch(py, number, &signals)?;
-        let epoch = signals.settle(done, py, self.keep_on_interrupt)?;
-        let mistakes = to_vector(py, &epoch.mistakes)?;
-        let losses = to_vector(py, &epoch.losses)?;
-        let objectives = to_vector(py, &epoch.objectives)?;
-        let class = EPOCH.import(py, "perceptron_rs.settings", "Epoch")?;
-        named_tuple(class, (mistakes, losses, objectives, epoch.interrupted))
+        report(py, &signals.settle(done, py, self.keep_on_interrupt)?)
     }
 
     /// Visit examples as `epoch` does, where they are a part of those of the epoch. `losses` are the sums of

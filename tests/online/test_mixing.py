@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -596,3 +597,60 @@ def test_columns_are_left_out_where_they_are_many():
     assert few.stored["rows_indices"].tolist() == [0, 1, 2, 3]
     assert FewColumns.of(stored, 7) is None
     assert FewColumns.of({"rows": np.zeros((1, 100))}, 100) is None
+
+
+@pytest.mark.parametrize("engine", ["rust", "reference"])
+@pytest.mark.parametrize("joint", [None, "max"])
+@pytest.mark.parametrize("learner", ["perceptron", "averaged"])
+def test_a_draft_tells_what_a_run_would_lead_to_and_stays_as_it_is(learner, joint, engine):
+    rng, engine = np.random.default_rng(5), get_engine(engine)
+    X = sp.random(40, 30, 0.2, format="csr", random_state=5)
+    data = Data(engine.csr_rows(X.indptr, X.indices, X.data, 30), rng.integers(0, 3, 40).astype(np.uint32))
+    classes, weights = np.arange(3, dtype=np.uint32), rng.random((3, 2)) + 0.5
+    settings = Linear(
+        learner=learner,
+        positive=classes,
+        class_weight=weights,
+        eta0=0.3,
+        seed=2,
+        joint=joint,
+        track_mistakes=True,
+    )
+    draft, run = (
+        engine.Draft(engine.Model(learner, 3, 30)),
+        engine.start(data, engine.Model(learner, 3, 30), settings),
+    )
+    for number in range(4):
+        before = draft.model().state()
+        first, again = (draft.learn(data, settings, number) for _ in range(2))
+        expected = run.epoch(number)
+        for epoch, now, _ in (first, again):
+            assert np.array_equal(epoch.mistakes, expected.mistakes)
+            assert epoch.losses.tobytes() == expected.losses.tobytes()
+            assert now["places"].tolist() == sorted(set(now["places"].tolist()))
+        assert not number or first[2]["mistakes_per_example"].sum() == expected.mistakes.sum()
+        for name, array in before.items():
+            assert draft.model().state()[name].tobytes() == array.tobytes(), name
+        draft.put(first[1])
+        after = run.state().state()
+        assert draft.model().state().keys() == after.keys()
+        for name, array in after.items():
+            assert draft.model().state()[name].tobytes() == array.tobytes(), name
+        places = np.array([0, 7, 89])
+        assert draft.at(places)["coef"].tolist() == after["coef"].T.ravel()[places].tolist()
+
+
+@pytest.mark.parametrize("engine", ["rust", "reference"])
+def test_a_draft_refuses_what_needs_another_loop(engine):
+    engine = get_engine(engine)
+    draft, y = engine.Draft(engine.Model("perceptron", 1, 4)), np.zeros(4, dtype=np.uint32)
+    settings = replace(SETTINGS, learner="perceptron", positive=np.array([1], dtype=np.uint32))
+    eye = sp.eye(4, format="csr")
+    rows = engine.csr_rows(eye.indptr, eye.indices, eye.data, 4)
+    for data, options in (
+        (Data(engine.dense_rows(np.eye(4)), y), {}),
+        (Data(rows, y), {"class_weight": np.zeros((1, 2))}),
+        (Data(rows, y), {"penalty": (0.1, 0.0)}),
+    ):
+        with pytest.raises(ValueError, match="a draft takes sparse rows, one thread, no penalty"):
+            draft.learn(data, replace(settings, **options), 0)

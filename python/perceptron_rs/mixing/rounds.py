@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
@@ -13,9 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import State
-from perceptron_rs.engines import Engine
+from perceptron_rs.engines import Draft, Engine, RunState
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.mixing.shares import Share, apply_change, mix, share_of_pass
+from perceptron_rs.mixing.shares import (
+    DraftState,
+    Share,
+    apply_change,
+    mix,
+    share_of_draft,
+    share_of_pass,
+)
 from perceptron_rs.settings import Chain, Data, Epoch, Linear
 
 
@@ -54,7 +60,7 @@ class Mixed:
     """A learner at work on partitions; see `perceptron_rs.engines.Run`."""
 
     def __init__(self, state: State, make_round: RoundFunction) -> None:
-        self._state, self._round = {name: array.copy() for name, array in state.items()}, make_round
+        self._state, self._round = _copied(state), make_round
         self._ended: set[int] = set()
         self._mistakes: list[Any] = []  # on the examples of each partition
 
@@ -73,13 +79,25 @@ class Mixed:
         """Say that a decision goes on no more."""
         self._ended.add(decision)
 
-    def state(self) -> State:
+    def state(self) -> RunState:
         """Return a copy of what has been learnt."""
-        return {name: array.copy() for name, array in self._state.items()}
+        return self._state.model() if isinstance(self._state, DraftState) else _copied(self._state)
 
     def tracked(self) -> State:
         """Return the mistakes on each example, if they are counted."""
         return {"mistakes_per_example": np.concatenate(self._mistakes)} if self._mistakes else {}
+
+
+def _copied(state: State) -> State:
+    is_lent = isinstance(state, DraftState)
+    return state if is_lent else {name: array.copy() for name, array in state.items()}
+
+
+def draft_pass(draft: Draft, data: Data, settings: Linear, mixing: str, number: int) -> PartitionPass:
+    """Learn from a partition once on a draft, which stays as it is."""
+    begin = perf_counter()
+    epoch, now, tracked = draft.learn(data, settings, number)
+    return PartitionPass(share_of_draft(now, epoch, mixing, perf_counter() - begin), tracked)
 
 
 def in_threads(
@@ -89,14 +107,28 @@ def in_threads(
     numbered = [replace(settings, partition=p) for p in range(len(parts))]
 
     def make_round(state: State, number: int, ended: Collection[int]) -> tuple[State, Epoch, Sequence[State]]:
-        learn = partial(make_pass, engine, state=state, mixing=mixing, number=number, ended=ended)
+        if isinstance(state, DraftState) and ended:  # a draft learns all planes
+            state = state.model().state()
+        free = list(state.drafts) if isinstance(state, DraftState) else []
+
+        def learn(data: Data, settings: Linear | Chain) -> PartitionPass:
+            if not isinstance(settings, Linear) or not isinstance(state, DraftState):
+                return make_pass(engine, data, settings, state, mixing, number, ended)
+            draft = free.pop()  # each thread has one at a time
+            try:
+                return draft_pass(draft, data, settings, mixing, number)
+            finally:
+                free.append(draft)
+
         if threads == 1:
             passes = list(map(learn, parts, numbered))
         else:
             with ThreadPoolExecutor(min(threads, len(parts)), "perceptrons-partition") as pool:
                 passes = list(pool.map(learn, parts, numbered))
         change, epoch = mix(settings, state, [done.share for done in passes], number)
-        return apply_change(state, change), epoch, [done.tracked for done in passes]
+        if not epoch.interrupted:
+            state = apply_change(state, change)
+        return state, epoch, [done.tracked for done in passes]
 
     return make_round
 

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.csr import row_numbers
 from perceptron_rs.arrays.named import Floats, State
+from perceptron_rs.engines import Draft, LinearModel
 from perceptron_rs.float_mode import standard
 from perceptron_rs.settings import Chain, Epoch, Linear
 
@@ -150,6 +151,54 @@ class AveragedArray:
         return np.repeat(of_planes, columns) if places is None else of_planes[places // columns]
 
 
+class DraftState(dict[str, NDArray[Any]]):
+    """State of a linear learner whose weights stay with the drafts of an engine, which are all alike.
+
+    It has the names of a state, but its "coef" are empty.
+    """
+
+    def __init__(self, drafts: Sequence[Draft]) -> None:
+        super().__init__(drafts[0].at(np.zeros(0, dtype=np.int64)))
+        del self["places"]
+        self.drafts = drafts
+
+    def model(self) -> LinearModel:
+        """Return what has been learnt."""
+        return self.drafts[0].model()
+
+    def after(self, change: Change) -> DraftState:
+        """Return the state after a change, which all drafts take over."""
+        (places, *_), now = change.numbers["coef"], State(seen=change.seen)
+        for name, (_, w, u) in change.numbers.items():
+            now |= State({name: w} if u is None else {name: w, f"{name}_u": u})
+        for draft in self.drafts:
+            draft.put(now | State({} if places is None else {"places": places}))
+        return DraftState(self.drafts)
+
+
+class DraftWeights(AveragedArray):
+    """Weights that are with a draft; places in them go column by column, and none is without one."""
+
+    def __init__(self, state: DraftState) -> None:
+        super().__init__(state, "coef")
+        self._draft = state.drafts[0]
+
+    def is_little(self, n: int) -> bool:  # noqa: ARG002
+        """Whether to send n numbers with their places: always, for each pass has few."""
+        return True
+
+    def at(self, places: Places) -> Entries:
+        """Return the numbers at these places."""
+        assert places is not None
+        now = self._draft.at(places)
+        return Entries(places, now["coef"], now.get("coef_u"))
+
+    def spread(self, of_planes: NDArray[Number], places: Places) -> NDArray[Number]:
+        """Return, for each place, the number of its plane."""
+        assert places is not None
+        return of_planes[places % len(of_planes)]
+
+
 @standard()
 def share_of_pass(before: State, after: State, epoch: Epoch, mixing: str, seconds: float = 0.0) -> Share:
     """Return the share of a pass that began with the state ``before``."""
@@ -161,12 +210,22 @@ def share_of_pass(before: State, after: State, epoch: Epoch, mixing: str, second
     return Share((PassReport(k, after["seen"], epoch, seconds),), dict(new))
 
 
+def share_of_draft(now: State, epoch: Epoch, mixing: str, seconds: float) -> Share:
+    """Return the share of a pass that has been tried."""
+    k = np.ones_like(epoch.mistakes) if mixing == "uniform" else epoch.mistakes
+    numbers: dict[str, tuple[Entries, ...] | Sum] = {
+        name: (Entries(places, now[name], now.get(f"{name}_u")),)
+        for name, places in (("coef", now["places"]), ("intercept", None))
+    }
+    return Share((PassReport(k, now["seen"], epoch, seconds),), numbers)
+
+
 @standard()
 def add_shares(before: State, left: Share, right: Share) -> Share:
     """Return what two neighbours have learnt."""
     numbers: dict[str, tuple[Entries, ...] | Sum] = {}
     for name in _weight_names(before):
-        array, a, b = AveragedArray(before, name), left.numbers[name], right.numbers[name]
+        array, a, b = _array(before, name), left.numbers[name], right.numbers[name]
         apart = None if isinstance(a, Sum) or isinstance(b, Sum) else (*a, *b)
         if apart is not None and array.is_little(sum(len(each.w) for each in apart)):
             numbers[name] = apart
@@ -193,7 +252,7 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
     visits = [each.seen - before["seen"] for each in whole.reports]
     change = Change(number, before["seen"] + np.add.reduce(visits), {})
     for name in _weight_names(before):
-        array, numbers = AveragedArray(before, name), whole.numbers[name]
+        array, numbers = _array(before, name), whole.numbers[name]
         if not isinstance(numbers, Sum) and all(each.places is not None for each in numbers):
             made = [_mixed(array, whole, _union(*numbers), before["seen"], change.seen)]
         else:
@@ -233,8 +292,10 @@ def mix(
 def apply_change(state: State, change: Change) -> State:
     """Return the state after a change; it shares the arrays that are the same.
 
-    Each pass of an epoch has taken all penalties that were pending: none is left.
+    Each pass of an epoch has taken all penalties that were pending: none is left. Drafts learn it.
     """
+    if isinstance(state, DraftState):
+        return state.after(change)
     after = {name: array for name, array in state.items() if name not in _PENDING} | {"seen": change.seen}
     for name, new in change.numbers.items():
         array = AveragedArray(state, name)
@@ -425,6 +486,12 @@ def _sums(
     u += (array.spread(T_after + 1, places) * w - total.v) + others * (array.spread(T + 1, places) * w_before)
     u += 0.0
     return np.where(total.touched, u, u_before)
+
+
+def _array(state: State, name: str) -> AveragedArray:
+    if isinstance(state, DraftState) and name == "coef":
+        return DraftWeights(state)
+    return AveragedArray(state, name)
 
 
 def _weight_names(state: State) -> list[str]:

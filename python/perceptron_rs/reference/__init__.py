@@ -10,7 +10,16 @@ contract.
 
 from perceptron_rs.reference.arith import elementary
 from perceptron_rs.reference.kernel import kernel_matrix, kernel_scores, scale_gamma
-from perceptron_rs.reference.linear import Model, Rule, average, replay, settled, updates_until_right, votes
+from perceptron_rs.reference.linear import (
+    Draft,
+    Model,
+    Rule,
+    average,
+    replay,
+    settled,
+    updates_until_right,
+    votes,
+)
 from perceptron_rs.reference.margin import margin, separate
 from perceptron_rs.reference.mlp import mlp_scores, mlp_start
 from perceptron_rs.reference.order import permutation
@@ -27,6 +36,7 @@ from perceptron_rs.reference.structured import (
 
 __all__ = [
     "ARITHMETIC_VERSION",
+    "Draft",
     "Model",
     "Rule",
     "average",

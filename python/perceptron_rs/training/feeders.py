@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.named import State
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.engines import LearntModel, rows_of
 from perceptron_rs.mixing.rounds import Mixed, in_threads, visited_bounds
+from perceptron_rs.mixing.shares import DraftState
 from perceptron_rs.parameters.groups import MistakeParameters, UpdateParameters
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.rows.examples import ValidatedRows, as_array, examples, unchecked
@@ -40,6 +42,9 @@ from perceptron_rs.training.few_columns import FewColumns
 from perceptron_rs.training.progress import Observer
 from perceptron_rs.training.sklearn_callbacks import FitTask
 from perceptron_rs.training.train import Feeder, is_one_decision
+
+#: So many weights for each entry, and passes of partitions are tried in place: else copies cost less.
+_MANY = 4
 
 
 class InMemory(Feeder):
@@ -192,10 +197,20 @@ class InMemory(Feeder):
                 assert isinstance(settings, Linear | Chain)
                 alone = replace(settings, threads=1) if isinstance(settings, Linear) else settings
                 parts = [self.part(begin, end) for begin, end in pairwise(ends)]
-                rounds = in_threads(engine, parts, alone, str(cut.mixing), n_threads(model))
-                run = Mixed(model._arrays(state), rounds)
+                threads = min(n_threads(model), len(parts))
+                rounds = in_threads(engine, parts, alone, str(cut.mixing), threads)
+                run = Mixed(self.begin(state, alone, threads), rounds)
                 report = follow(run, settings, schedule, watch, self.held_out)
         return report if few is None else replace(report, state=few.packed(report.state))
+
+    def begin(self, state: LearntModel, settings: Linear | Chain, threads: int) -> State:
+        """Return what rounds begin with: arrays, or drafts of passes over sparse rows."""
+        stored = self.own.stored
+        if "rows_indices" in stored and isinstance(settings, Linear) and state.is_zero:
+            weights = len(settings.positive) * self.own.rows.shape[1]
+            if settings.is_plain and weights > _MANY * len(stored["rows_indices"]):
+                return DraftState([self.engine.Draft(state) for _ in range(threads)])
+        return self.model._arrays(state)
 
     def record(self, state: LearntModel) -> AbstractContextManager[None]:
         """Return what adds the call to the record of the estimator."""

@@ -34,7 +34,7 @@ impl WideRow {
 
 /// No part of the loops around it, which are compiled for each type of columns, too.
 #[inline(never)]
-fn widened<'a, T: Value>(values: &'a [T], room: &'a mut [f64]) -> &'a [f64] {
+pub fn widened<'a, T: Value>(values: &'a [T], room: &'a mut [f64]) -> &'a [f64] {
     T::widened(values, room)
 }
 
@@ -112,12 +112,15 @@ fn in_a_row<I: Index>(columns: &[I]) -> [usize; IN_A_ROW] {
     }
 }
 
+/// With fewer vectors, only rows of a few entries pay.
+pub const MANY: usize = 16;
+
 /// Whether this pays for so many vectors and entries. [`ManyProducts`] are of eight vectors and an entry at least.
 #[inline(always)]
 #[must_use]
 pub fn are_many(vectors: usize, entries: usize) -> bool {
     let short = vectors >= LANES && (1..=IN_A_ROW).contains(&entries);
-    HAS_VECTORS && (short || vectors >= 16 && vectors * entries >= 256)
+    HAS_VECTORS && (short || vectors >= MANY && vectors * entries >= 256)
 }
 
 /// Products of a row with many vectors, which stand by column.

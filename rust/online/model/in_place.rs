@@ -10,7 +10,7 @@ use crate::monitor::{Monitor, copied};
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
 use crate::online::rule::Learner;
-use crate::online::run::problem::Settings;
+use crate::online::run::problem::{Problem, Settings};
 use crate::online::run::{EpochPart, Run, State};
 use crate::rows::{Labels, Layout, Matrix, Table};
 
@@ -22,11 +22,11 @@ const PRODUCTS: usize = 1 << 22;
 const FEW: usize = 4;
 
 /// A pass under way. Unless it is kept, the model gets the numbers that it had.
-struct InPlace<'a> {
+pub(super) struct InPlace<'a> {
     model: &'a mut Model,
     /// `None`: the pass is over.
-    run: Option<Run>,
-    sums: Option<Averaged>,
+    pub run: Option<Run>,
+    pub sums: Option<Averaged>,
     /// No weight was larger, and no sum u.
     most: [f64; 2],
 }
@@ -87,6 +87,41 @@ impl Model {
             && (stands || planes.saturating_mul(columns) <= products.saturating_mul(16))
     }
 
+    /// Begins a pass of one range of planes where the numbers stand.
+    pub(super) fn in_place(
+        &mut self,
+        problem: &Problem,
+        layout: Layout,
+        monitor: &dyn Monitor,
+    ) -> Result<InPlace<'_>> {
+        self.coef.stand(layout, monitor)?;
+        self.coef.place()?;
+        self.coef.share();
+        let (intercept, seen) = (copied(&self.intercept, &())?, copied(&self.seen, &())?);
+        let state = State { coef: self.coef.clone(), intercept, seen, ages: None };
+        let mut sums = None;
+        if let Some((u, intercept)) = &mut self.sums {
+            if u.is_empty() {
+                u.stand(layout, monitor)?;
+            }
+            u.place()?;
+            u.share();
+            let mut averaged =
+                Averaged::new(u.clone(), copied(intercept, &())?, problem.settings.fit_intercept)?;
+            averaged.keep_undo();
+            sums = Some(averaged);
+        }
+        let mut run = Run::start(problem, state, learner_of(&mut sums, &mut Perceptron), monitor)?;
+        run.keep_undo();
+        let most = [self.coef.most(), self.sums.as_ref().map_or(0.0, |(u, _)| u.most())];
+        // From here on the numbers are those of the run alone.
+        self.coef = Table::zero(self.shape());
+        if let Some((u, _)) = &mut self.sums {
+            *u = Table::zero(u.shape());
+        }
+        Ok(InPlace { model: self, run: Some(run), sums, most })
+    }
+
     fn pass_in_place(
         &mut self,
         rows: &dyn Matrix,
@@ -96,31 +131,7 @@ impl Model {
         monitor: &dyn Monitor,
     ) -> Result<Passed> {
         let problem = problem_of_pass(rows, labels, sample_weight, settings)?;
-        self.coef.stand(rows.layout(), monitor)?;
-        self.coef.place()?;
-        self.coef.share();
-        let (intercept, seen) = (copied(&self.intercept, &())?, copied(&self.seen, &())?);
-        let state = State { coef: self.coef.clone(), intercept, seen, ages: None };
-        let mut sums = None;
-        if let Some((u, intercept)) = &mut self.sums {
-            if u.is_empty() {
-                u.stand(rows.layout(), monitor)?;
-            }
-            u.place()?;
-            u.share();
-            let mut averaged = Averaged::new(u.clone(), copied(intercept, &())?, settings.fit_intercept)?;
-            averaged.keep_undo();
-            sums = Some(averaged);
-        }
-        let mut run = Run::start(&problem, state, learner_of(&mut sums, &mut Perceptron), monitor)?;
-        run.keep_undo();
-        let most = [self.coef.most(), self.sums.as_ref().map_or(0.0, |(u, _)| u.most())];
-        // From here on the numbers are those of the run alone.
-        self.coef = Table::zero(self.shape());
-        if let Some((u, _)) = &mut self.sums {
-            *u = Table::zero(u.shape());
-        }
-        let mut pass = InPlace { model: self, run: Some(run), sums, most };
+        let mut pass = self.in_place(&problem, rows.layout(), monitor)?;
         let (Some(run), sums) = (&mut pass.run, &mut pass.sums) else { return Err(Error::Memory) };
         let (mut plain, losses) = (Perceptron, filled(0.0, settings.decisions())?);
         let EpochPart { mistakes, interrupted, .. } =
@@ -157,7 +168,10 @@ fn set<T>(to: &mut Arc<T>, now: T) {
 }
 
 /// The learner of a pass.
-fn learner_of<'a>(sums: &'a mut Option<Averaged>, plain: &'a mut Perceptron) -> &'a mut dyn Learner {
+pub(super) fn learner_of<'a>(
+    sums: &'a mut Option<Averaged>,
+    plain: &'a mut Perceptron,
+) -> &'a mut dyn Learner {
     match sums {
         Some(sums) => sums,
         None => plain,

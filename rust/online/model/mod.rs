@@ -5,6 +5,7 @@
 //! alone. A model starts as zeros that take no memory. Numbers that others look at are never modified: what
 //! is put there goes into a copy.
 
+mod draft;
 mod in_place;
 
 use std::sync::{Arc, OnceLock};
@@ -20,6 +21,8 @@ use crate::online::rule::{Kind, Learner};
 use crate::online::run::problem::{Problem, Settings};
 use crate::online::run::{Run, State};
 use crate::rows::{Arranged, Chosen, Labels, Layout, Matrix, OwnColumns, Table, over, settled};
+
+pub use draft::{Drafted, Excerpt};
 
 /// Penalties that are pending.
 #[derive(Clone)]

@@ -10,7 +10,7 @@ use crate::memory::{Grow, collected, filled};
 use crate::monitor::{self, Monitor, copied, unless_interrupted};
 use crate::online::rule::Rule;
 use crate::online::run::State;
-use crate::rows::{Activations, Cursor, Head, Planes, Stop, Table, Visit, in_tiles};
+use crate::rows::{Activations, Cursor, Head, Planes, Stop, Table, Undo, Visit, Weights, in_tiles};
 
 pub(in crate::online) struct Group {
     /// The first decision.
@@ -302,6 +302,19 @@ impl Group {
 
     pub fn keep_undo(&mut self) {
         self.planes.keep_undo();
+    }
+
+    /// What has changed since then.
+    pub fn undo(&self) -> Option<&Undo> {
+        self.planes.undo.as_ref()
+    }
+
+    /// The weights of those that have not left, as they stand, if they are floats.
+    pub fn numbers(&self) -> Option<&[f64]> {
+        match &self.planes.weights {
+            Weights::Float(table) => table.numbers(),
+            _ => None,
+        }
     }
 
     /// The weights, of which none has left, as they are, or as they were when undo began to be kept.

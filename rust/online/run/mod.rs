@@ -17,7 +17,7 @@ use crate::online::model::Passed;
 use crate::online::rule::Learner;
 use crate::online::threads::share_out;
 use crate::order::shuffle;
-use crate::rows::{Layout, Table, Tolerance, Visit};
+use crate::rows::{Layout, Table, Tolerance, Undo, Visit};
 use group::Group;
 use problem::{Problem, Settings};
 
@@ -345,6 +345,16 @@ impl Run {
     /// From here on all that a pass learns can be taken back.
     pub(in crate::online) fn keep_undo(&mut self) {
         self.groups.iter_mut().for_each(Group::keep_undo);
+    }
+
+    /// What has changed since then in the weights of one group alone.
+    pub(in crate::online) fn undo(&self) -> Option<&Undo> {
+        if let [group] = &self.groups[..] { group.undo() } else { None }
+    }
+
+    /// Its weights as they stand.
+    pub(in crate::online) fn numbers(&self) -> Option<&[f64]> {
+        if let [group] = &self.groups[..] { group.numbers() } else { None }
     }
 
     /// The weights of one group alone, as they are, or as they were when undo began to be kept.

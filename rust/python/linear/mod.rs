@@ -1,5 +1,6 @@
 //! The linear learners: what needs no run, models, runs, votes.
 
+mod draft;
 pub mod model;
 mod online;
 mod rule;
@@ -12,5 +13,6 @@ use pyo3::prelude::*;
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     online::register(m)?;
     model::register(m)?;
+    m.add_class::<draft::PyDraft>()?;
     voted::register(m)
 }

@@ -2,7 +2,10 @@
 
 use crate::arith::by_lane::{ManyProducts, WideRow, are_many};
 use crate::arith::decay::scale;
-use crate::arith::dot::{FEW as FEW_ENTRIES, dot_entries, dot_entries_by, dot_few_entries, dots_entries};
+use crate::arith::dot::{
+    FEW as FEW_ENTRIES, FEW_OF_FOUR, FEW_OF_MORE, dot_entries, dot_entries_by, dot_few_entries,
+    dot_four_of_few, dots_entries,
+};
 use crate::arith::exact;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
@@ -69,10 +72,6 @@ pub(in crate::rows) fn product<T: Value, I: Index>(columns: &[I], values: &[T], 
     }
 }
 
-/// Planes and entries up to which planes are summed one by one: to write zeros for all lanes would take longer.
-const FEW: usize = 5;
-const SHORT: usize = 8;
-
 /// Several planes. What sparse rows gain by an instruction set are these and exact products, so the loops
 /// around them have no copies.
 struct Products<'a, I> {
@@ -94,12 +93,23 @@ impl<I: Index> Products<'_, I> {
         4 * C
     }
 
+    /// The same for four planes and a few entries.
+    #[inline(always)]
+    fn four_of_few(&mut self, offset: usize) -> usize {
+        let (columns, values) = self.row;
+        let found = dot_four_of_few(columns, values, self.w, (self.stride, offset));
+        for (sum, found) in self.sums[offset..].iter_mut().zip(found) {
+            *sum = found;
+        }
+        4
+    }
+
     /// The last planes, fewer than four.
     #[inline(always)]
     fn one_by_one(&mut self, offset: usize) -> usize {
         let (columns, values) = self.row;
         for (k, sum) in (offset..).zip(&mut self.sums[offset..]) {
-            *sum = dot_entries_by(columns, values, |j, _| self.w[j * self.stride + k]);
+            *sum = dot_few_entries(columns, values, |j| self.w[j * self.stride + k]);
         }
         self.sums.len() - offset
     }
@@ -110,29 +120,51 @@ impl<I: Index> Leaf for Products<'_, I> {
 
     #[inline(always)]
     fn run<S: Simd>(mut self, _simd: S) {
-        let mut offset = 0;
-        let (columns, values) = self.row;
-        if self.sums.len() <= FEW && columns.len() <= SHORT {
-            for (k, sum) in self.sums.iter_mut().enumerate() {
-                *sum = dot_few_entries(columns, values, |j| self.w[j * self.stride + k]);
-            }
-            return;
-        }
+        let (mut offset, columns) = (0, self.row.0);
         // Behind the last weight of the last column nothing need be stored. Columns that are renamed do not rise.
         let last = || columns.iter().map(|j| j.at()).max();
         let whole = self.sums.len().is_multiple_of(4);
         let stored =
             if whole { None } else { last() }.map_or(self.stride, |j| self.w.len() - j * self.stride);
         while offset < self.sums.len() {
-            let fours = (self.sums.len() - offset).div_ceil(4);
-            offset += match fours.min((stored - offset) / 4) {
+            let fours = (self.sums.len() - offset).div_ceil(4).min((stored - offset) / 4);
+            let few = if fours == 1 { FEW_OF_FOUR } else { FEW_OF_MORE };
+            offset += match fours {
                 0 => self.one_by_one(offset),
+                _ if columns.len() <= few => self.four_of_few(offset),
                 1 => self.group::<1>(offset),
                 2 => self.group::<2>(offset),
                 3 => self.group::<3>(offset),
                 5 => self.group::<5>(offset),
                 _ => self.group::<4>(offset),
             };
+        }
+    }
+}
+
+/// `w·x` of some rows for a few planes that stand by column: a call for each row would take as long as a short one.
+pub(in crate::rows) struct FewPlanes<'a, I> {
+    /// Where each row begins, and the end.
+    pub ends: &'a [I],
+    /// The entries of these rows.
+    pub columns: &'a [I],
+    pub values: &'a [f64],
+    pub w: &'a [f64],
+    pub stride: usize,
+    /// Rows x planes.
+    pub sums: &'a mut [f64],
+}
+
+impl<I: Index> Leaf for FewPlanes<'_, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Self { ends, columns, values, w, stride, sums } = self;
+        let (first, planes) = (ends[0].at(), sums.len() / (ends.len() - 1).max(1));
+        for (ends, sums) in ends.windows(2).zip(sums.chunks_mut(planes.max(1))) {
+            let own = ends[0].at() - first..ends[1].at() - first;
+            Products { row: (&columns[own.clone()], &values[own]), w, stride, sums }.run(simd);
         }
     }
 }

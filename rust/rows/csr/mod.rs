@@ -6,19 +6,22 @@ pub mod loops;
 use std::ops::Range;
 
 use crate::arith::axpy::axpy_entries;
-use crate::arith::by_lane::WideRow;
+use crate::arith::by_lane::{MANY as MANY_VECTORS, WideRow, widened};
 use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
 use crate::arith::integers::integers_within;
+use crate::arith::simd::dispatch;
 use crate::arith::value::{Index, One, Value};
 use crate::audit;
 use crate::error::Result;
-use crate::memory::refill;
+use crate::memory::{Grow, refill};
 use crate::monitor::{Monitor, all, mapped};
 use crate::rows::ballot::SPARSEST;
 use crate::rows::csr::facts::Facts;
-use crate::rows::csr::loops::{Counts, FloatColumns, exact_product, plane_by_plane, product, products};
+use crate::rows::csr::loops::{
+    Counts, FewPlanes, FloatColumns, exact_product, plane_by_plane, product, products,
+};
 use crate::rows::pass::learn::Learn;
 use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
 use crate::rows::survey::{Survey, survey};
@@ -28,6 +31,9 @@ use crate::rows::weights::table::Layout;
 use crate::rows::weights::undo::Undo;
 use crate::rows::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, arranged_otherwise, make_room, rows_in_block};
 use crate::rows::{Chosen, Entries, OwnColumns, Renamed};
+
+/// Entries that are scored at once, widened in the cache.
+const AT_ONCE: usize = 4096;
 
 #[derive(Clone, Copy)]
 pub struct Csr<'a, T, I> {
@@ -100,6 +106,31 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
                 plane_by_plane(columns, wide.widened(values).0, w, self.columns, sums);
             }
         });
+        Ok(())
+    }
+
+    /// The same for a few planes that stand by column.
+    fn few_planes(
+        &self,
+        range: Range<usize>,
+        (w, stride): (&[f64], usize),
+        intercept: &[f64],
+        out: &mut [f64],
+    ) -> Result<()> {
+        let (planes, mut room) = (intercept.len(), vec![]);
+        let often = (AT_ONCE / (self.values.len() / self.len().max(1) + 1)).max(1);
+        for (first, sums) in range.clone().step_by(often).zip(out.chunks_mut(often * planes)) {
+            let ends = &self.indptr[first..=range.end.min(first + often)];
+            let own = ends[0].at()..ends[ends.len() - 1].at();
+            room.try_resize(own.len().max(room.len()), 0.0)?;
+            let (columns, values) = (&self.indices[own.clone()], widened(&self.values[own], &mut room));
+            dispatch(FewPlanes { ends, columns, values, w, stride, sums });
+            for sums in sums.chunks_mut(planes) {
+                for (sum, b) in sums.iter_mut().zip(intercept) {
+                    *sum += b;
+                }
+            }
+        }
         Ok(())
     }
 
@@ -247,6 +278,9 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         out: &mut [f64],
     ) -> Result<()> {
         match weights {
+            Arranged::ByColumn { w, stride } if *stride < MANY_VECTORS => {
+                self.few_planes(range, (w, *stride), intercept, out)?;
+            }
             Arranged::ByColumn { w, stride } => {
                 let mut wide = self.wide(*stride)?;
                 self.activations(range, intercept, out, |row, sums| {

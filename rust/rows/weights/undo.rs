@@ -33,6 +33,11 @@ impl Undo {
         self.before.is_empty()
     }
 
+    /// The places of these numbers, each as often as it was changed.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        self.before.iter().map(|(place, _)| *place)
+    }
+
     /// Makes the numbers what they were.
     pub fn take_back(&mut self, numbers: &mut [f64]) {
         for (place, number) in self.before.drain(..).rev() {

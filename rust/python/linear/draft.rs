@@ -1,0 +1,94 @@
+//! Passes that are tried.
+
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::model::PyModel;
+use super::run::write_tracked;
+use crate::error::Error;
+use crate::memory::{collected, tried};
+use crate::online::{self, Excerpt};
+use crate::python::border::arrays::{copied, counters, numbers, set_array};
+use crate::python::border::call::call;
+use crate::python::border::signals::Signals;
+use crate::python::settings::{Data, Linear};
+use crate::python::start::report;
+
+/// A copy of a model on which passes are tried: see `perceptron_rs.engines.Draft`.
+#[pyclass(name = "Draft", module = "perceptron_rs._core")]
+pub struct PyDraft {
+    model: online::Model,
+}
+
+#[pymethods]
+impl PyDraft {
+    #[new]
+    fn new(model: &Bound<'_, PyModel>) -> PyResult<Self> {
+        let (py, model) = (model.py(), model.get().cloned()?);
+        let model = call(py, |signals| model.for_drafts(signals))?;
+        let pending = || PyValueError::new_err("model must have no penalty that is pending");
+        Ok(Self { model: model.ok_or_else(pending)? })
+    }
+
+    fn learn<'py>(
+        &mut self,
+        data: &Bound<'py, PyAny>,
+        settings: &Bound<'py, PyAny>,
+        number: u64,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        let (py, data, given) = (data.py(), data.extract::<Data>()?, settings.extract::<Linear>()?);
+        let (settings, signals, model) = (given.settings()?, Signals::new(), &mut self.model);
+        let done = data.lend(py, |given| model.drafted(given, &settings, number, &signals))?;
+        let done = signals.settle(done, py, given.keep_on_interrupt)?;
+        let tracked = PyDict::new(py);
+        write_tracked(&tracked, &done.passed, &settings)?;
+        Ok((report(py, &done.epoch)?, state(py, &done.now)?, tracked))
+    }
+
+    fn at<'py>(&self, places: PyReadonlyArray1<'py, i64>) -> PyResult<Bound<'py, PyDict>> {
+        state(places.py(), &self.model.excerpt(places_of(&places)?)?)
+    }
+
+    fn put(&mut self, now: &Bound<'_, PyDict>) -> PyResult<()> {
+        let places = places_of(&now.get_item("places")?.ok_or_else(no_places)?.extract()?)?;
+        let (planes, len) = (self.model.shape()[0], places.len());
+        let weights = |name| numbers(name, now, len, None);
+        let of_planes = |name| numbers(name, now, planes, None);
+        let sums = match self.model.sums() {
+            Some(_) => Some((weights("coef_u")?, of_planes("intercept_u")?)),
+            None => None,
+        };
+        let (coef, intercept, seen) = (weights("coef")?, of_planes("intercept")?, counters(now, planes)?);
+        Ok(self.model.put_excerpt(Excerpt { places, coef, intercept, seen, sums })?)
+    }
+
+    fn model(&self) -> PyModel {
+        PyModel::of(self.model.clone())
+    }
+}
+
+fn no_places() -> PyErr {
+    PyValueError::new_err("an excerpt must have places")
+}
+
+fn places_of(places: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
+    let place = |place: i64| {
+        usize::try_from(place).map_err(|_| Error::Invalid(format!("places must be at least 0, got {place}")))
+    };
+    Ok(tried(copied(places)?.into_iter().map(place))?)
+}
+
+fn state<'py>(py: Python<'py>, now: &Excerpt) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    set_array(&out, "places", &collected(now.places.iter().map(|place| *place as i64))?, None)?;
+    set_array(&out, "coef", &now.coef, None)?;
+    set_array(&out, "intercept", &now.intercept, None)?;
+    set_array(&out, "seen", &collected(now.seen.iter().map(|seen| *seen as i64))?, None)?;
+    if let Some((u, intercept)) = &now.sums {
+        set_array(&out, "coef_u", u, None)?;
+        set_array(&out, "intercept_u", intercept, None)?;
+    }
+    Ok(out)
+}
