@@ -19,6 +19,7 @@ from perceptron_rs.arrays.csr import csr_slice
 from perceptron_rs.arrays.likes import (
     ArrayLike,
     MatrixLike,
+    has_columns,
     has_rows_by_place,
     has_shape,
     n_dimensions,
@@ -385,8 +386,11 @@ def open_arrays(
             for a, b in evenly(n_rows, n)
         ]
 
-    from sklearn.utils.validation import _get_feature_names
+    names = None
+    if has_columns(X):
+        from sklearn.utils.validation import _get_feature_names
 
+        names = _get_feature_names(X)
     return Source(
         batches=lambda: iter([_of_scipy(between(0, n_rows))]),
         between=between,
@@ -394,7 +398,7 @@ def open_arrays(
         cut=cut,
         n_rows=n_rows,
         n_features=X.shape[1],
-        feature_names=None if (names := _get_feature_names(X)) is None else tuple(names),
+        feature_names=None if names is None else tuple(names),
         files=tuple(files),
         at_hand=all(part is None or type(part) is np.ndarray for part in held),
         name=str(files[0]) if files else "the arrays",

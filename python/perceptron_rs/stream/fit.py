@@ -306,7 +306,7 @@ class Blocks(Feeder):
             place, ended = checkpoint.load(schedule.max_iter) or (place, ended)
             if place.state is not begin and isinstance(settings, Linear) and not isinstance(begin, dict):
                 known = arrays_of(place.state)
-                place = replace(place, state=self.engine.Model.from_state(settings.learner, known))
+                place = place._replace(state=self.engine.Model.from_state(settings.learner, known))
             if not stream.goes_on_from(checkpoint.seen):
                 raise ValueError(
                     f"checkpoint {str(checkpoint.path)!r} is of a run on other examples; give the same, or "

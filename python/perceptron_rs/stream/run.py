@@ -11,8 +11,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,11 @@ class Block:
     lengths: NDArray[np.int64] | None = None
     #: Number of the examples, or of sequences, that weigh something.
     n_visited: int = 0
+    #: What an engine is given, but of sequences.
+    given: Data = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "given", Data(self.data.rows, self.labels, self.weights))
 
 
 class Carrier:
@@ -60,15 +66,14 @@ class Carrier:
         """Return what an engine starts with."""
         if block.lengths is not None:
             return Sequences(block.data.rows, block.labels, lengths=block.lengths), state
-        return Data(block.data.rows, block.labels, block.weights), state
+        return block.given, state
 
     def end(self, block: Block, before: RunState, after: State) -> State:  # noqa: ARG002
         """Return the state of the run, of what it was and of that of the engine."""
         return after
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class Place(NamedTuple):
     """Where a run stands: all that another process needs to go on, beside the source."""
 
     state: RunState
@@ -187,7 +192,7 @@ class StreamRun:
     @property
     def place(self) -> Place:
         """Where the run stands."""
-        return replace(self._place, state=self._state())
+        return self._place._replace(state=self._state())
 
     def _state(self) -> RunState:
         return self._place.state if self.run is None or not self.is_one else self.run.state()
@@ -222,8 +227,7 @@ class StreamRun:
             run = self.run if self.is_one and self.run is not None else self._begun(block)
             if self.is_one:
                 self.run, self.block = run, block
-                data, seed = Data(block.data.rows, block.labels, block.weights), self._seed(block)
-                done = cast("RunOfPlanes", run).part(number, losses, data, seed)
+                done = cast("RunOfPlanes", run).part(number, losses, block.given, self._seed(block))
             else:
                 is_linear = isinstance(self.settings, Linear)
                 done = cast("RunOfPlanes", run).part(number, losses) if is_linear else run.epoch(number)
@@ -242,7 +246,6 @@ class StreamRun:
         else:
             losses = losses + done.losses  # whole numbers
         so_far = mistakes + done.mistakes, losses, visits
-        # Not by `dataclasses.replace`, which for few examples takes a sixth of the time.
         self._place = Place(
             state, place.done, place.blocks + 1, so_far, place.examples + block.n_visited, done
         )
@@ -323,12 +326,24 @@ class StreamRun:
                         self.known[number] = block
                 yield block
 
+    def _encode(self, y: NDArray[np.generic]) -> NDArray[np.uint32]:
+        return encode(y, self.stream.facts.classes, least=1 if isinstance(self.settings, Chain) else 2)
+
+    @cached_property
+    def _codes(self) -> NDArray[np.uint32] | None:
+        """The labels of all examples, if they are at hand: those of a small block take nearly as long."""
+        whole = self.stream.whole
+        return (
+            None if whole is None or whole.y.ndim == 2 or whole.lengths is not None else self._encode(whole.y)
+        )
+
     def _block(self, number: int, batch: Batch) -> Block:
         first, facts = number * self.stream.size, self.stream.facts
         data = read(self.engine, batch.X)
         if (batch.y.ndim == 2) != facts.is_multilabel:
             raise ValueError("y must be a matrix of labels in all batches, or have one label in all of them")
-        labels = encode(batch.y, facts.classes, least=1 if isinstance(self.settings, Chain) else 2)
+        codes, (begin, end) = self._codes, self.stream.ends(number)
+        labels = self._encode(batch.y) if codes is None else codes[begin:end]
         weights, n_visited = batch.sample_weight, batch_length(batch)
         if isinstance(self.settings, Chain) and (batch.lengths is None or weights is not None):
             raise ValueError(
