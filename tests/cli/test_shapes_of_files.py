@@ -114,6 +114,24 @@ def test_a_name_in_other_letters(call, tmp_path, monkeypatch, typed, instead):
     assert call(*shlex.split(line)).status == 0
 
 
+@pytest.mark.parametrize("shape", ["titanic", "money_and_percent", "sms", "fasttext_many", "conll2003"])
+def test_proofs_read_what_train_reads(call, tmp_path, monkeypatch, shape):
+    monkeypatch.chdir(tmp_path)
+    name, write = SHAPES[shape]
+    write(tmp_path / name)
+    for command in "separable", "margin":
+        error = call(command, name).err
+        line = re.search(rf"^perceptrons: try: (perceptrons {command} .*)$", error, re.MULTILINE)
+        if shape in ("fasttext_many", "conll2003"):  # several labels, and tags
+            assert "try:" not in error
+            continue
+        assert line is not None
+        assert "--scale" not in line[1]
+        answer = call(*shlex.split(line[1])[1:])
+        assert "error" not in answer.err
+        assert "separable" in answer.out
+
+
 def test_a_row_without_names(call, stdin, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.csv").write_text(

@@ -98,6 +98,12 @@ def test_a_column_of_tags_is_to_be_named(refused, trained, tmp_path):
     assert refused("reproduce", model, tmp_path / "m.txt", "--tag-column", 3).endswith("with the tag, 3")
 
 
+def test_words_alone_for_a_model_that_reads_more(refused, trained, tmp_path):
+    model = trained(lines(TAGS, WORDS, TAGS), "--columns", "2,1")
+    (tmp_path / "new").write_text(lines(WORDS))
+    assert refused("tag", model, tmp_path / "new").endswith("to tag words alone, train with --columns 2")
+
+
 @pytest.mark.parametrize("load", [perceptron_rs.load, perceptron_rs.load_predictor])
 @pytest.mark.parametrize("options", [(), ("--columns", "3,1", "--tag-column", 2), ("--template", "columns")])
 def test_predictors_take_what_the_command_reads(call, trained, tmp_path, load, options):

@@ -27,7 +27,8 @@ from perceptron_rs.io.options import FileOptions
 _OF_OUTPUT = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG)
 
 #: Commands whose DATA is looked at where it cannot be read.
-_PROPOSED = ("train", "predict", "evaluate", "reproduce")
+_OF_MODELS = ("predict", "evaluate", "reproduce")
+_PROPOSED = ("train", "separable", "margin", *_OF_MODELS)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -135,10 +136,11 @@ def _command_instead(arguments: Namespace | None, error: Exception) -> str | Non
         return None
     from perceptron_rs.cli.proposal.files import proposal
 
-    if arguments.command != "train":
+    if arguments.command in _OF_MODELS:
         return proposal(words[0], arguments.typed, is_known=True)
     is_described = any(option.name in vars(arguments) for option in fields(FileOptions))
-    if is_described or arguments.is_named or arguments.continued is not None:
+    is_chosen = arguments.command == "train" and (arguments.is_named or arguments.continued is not None)
+    if is_described or is_chosen:
         return None  # who says how to read it knows more of it
     return proposal(words[0], arguments.typed)
 

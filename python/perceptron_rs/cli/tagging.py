@@ -118,7 +118,10 @@ class TaggedFiles:
         least = last + with_tag if self.column is None else max(last, self.column * with_tag)
         text = f"the model {'needs, with the tag,' if with_tag else 'reads'} {least}"
         if width < least:
-            return text
+            word = self.template.get("positions", [1])[0]
+            return (
+                text if with_tag or width > 1 else f"{text}; to tag words alone, train with --columns {word}"
+            )
         text += "; if one of them is the tag, name it by --tag-column N"
         return text if with_tag else f"{text} ({width}: the last; {width + 1}: a new one)"
 

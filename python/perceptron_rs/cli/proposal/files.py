@@ -72,7 +72,12 @@ def _command(word: str, typed: list[str], *, is_known: bool) -> str | None:
         found = found.after("pip install pyarrow")
     if (found.is_short and not is_known) or (is_known and not found.steps):
         return None
-    new = [found.word if one == word else one for one in typed] + ([] if is_known else found.options)
+    options = [] if is_known else found.options
+    if not is_known and typed[0] != "train":  # separable and margin: of one label, without a scale
+        if found.command != "train" or "--multilabel" in options:
+            return None
+        options = options[: options.index("--scale")] if "--scale" in options else options
+    new = [found.word if one == word else one for one in typed] + options
     if found.command != "train":
         new = [found.command, found.word]
     return None if new == typed else " && ".join([*found.steps, f"{PROGRAM} {shlex.join(new)}"])
