@@ -118,3 +118,4 @@ def test_signatures_name_all_parameters(learner):
     local = inspect.signature(getattr(perceptron_rs, learner)).parameters
     assert parameters.keys() == {"client", *local}
     assert all(parameters[name].default == local[name].default for name in local)
+    assert repr(getattr(on_dask, learner)(eta0=2.0)) == f"{learner}(eta0=2.0)"  # others are at their defaults

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import dask.array as da
 import numpy as np
@@ -40,12 +40,6 @@ class DaskLearner(ClusterLearner):
     _own: ClassVar[dict[str, list[object]]] = {"client": [Client, None]}
 
     client: Client | None = None
-
-    if not TYPE_CHECKING:
-
-        def __init__(self, *, client=None, **parameters):
-            super().__init__(**parameters)
-            self.client = client
 
     @staticmethod
     def _is_distributed(given: object) -> bool:

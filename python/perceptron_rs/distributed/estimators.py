@@ -8,7 +8,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 from perceptron_rs.distributed.fitting import Cluster, Partitions
 from perceptron_rs.distributed.linear import LinearPartitions
@@ -40,11 +40,23 @@ def _in_memory(method: Callable[..., Any]) -> Callable[..., Any]:
     return on_client
 
 
-def _signature(init: Callable[..., None], local: type) -> inspect.Signature:
-    """Return the parameters of a learner on a cluster: its own, and those of the local one."""
-    own = [p for p in inspect.signature(init).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    others = [p.replace(kind=p.KEYWORD_ONLY) for p in inspect.signature(local).parameters.values()]
-    return inspect.Signature([*own, *others])
+def _constructor(kind: type[ClusterLearner]) -> Callable[..., None]:
+    """Return a constructor that names the parameters of a learner on a cluster, and of the local one."""
+    inherited: Any = kind.__init__
+    itself, *named = inspect.signature(inherited).parameters.values()
+    known = {p.name: p for p in named if p.kind is p.KEYWORD_ONLY}
+    for name in kind._own:
+        known.setdefault(name, itself.replace(name=name, default=getattr(kind, name)))
+    known = dict(inspect.signature(kind._local).parameters) | known
+
+    @wraps(inherited)
+    def init(self: ClusterLearner, **parameters: Any) -> None:
+        inherited(self, **parameters)
+
+    own_first = sorted(known.values(), key=lambda p: p.name not in kind._own)
+    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in own_first]
+    init.__signature__ = inspect.Signature([itself, *parameters])  # type: ignore[attr-defined]
+    return init
 
 
 @dataclass_transform(
@@ -53,8 +65,9 @@ def _signature(init: Callable[..., None], local: type) -> inspect.Signature:
 class ClusterLearner(Trainable):
     """A learner whose examples lie in partitions on a cluster.
 
-    A cluster derives from it, and says what its parameters are (``_own``, ``__init__``). A learner derives
-    from that and from the learner of `perceptron_rs` that it is on this cluster.
+    A cluster derives from it, and says what its parameters are (``_own``), each with its default as an
+    attribute of the class. A learner derives from that and from the learner of `perceptron_rs` that it is
+    on this cluster.
     """
 
     #: Parameters that only learners on this cluster have, with their constraints.
@@ -63,9 +76,15 @@ class ClusterLearner(Trainable):
     classes_: Any
     _local: ClassVar[Any]
     _feeder: ClassVar[type[Partitions]]
-    __signature__: ClassVar[inspect.Signature]
 
     mixing: str
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, **parameters):
+            own = {name: parameters.pop(name, getattr(type(self), name)) for name in self._own}
+            super().__init__(**parameters)
+            vars(self).update(own)
 
     def __init_subclass__(cls) -> None:
         """Find out which local learner it is, and what of that takes examples in memory alone."""
@@ -81,7 +100,7 @@ class ClusterLearner(Trainable):
             if takes and not name.startswith("_") and getattr(cls, name) is method:
                 setattr(cls, name, _in_memory(method))
         if "__init__" not in vars(cls):
-            cls.__signature__ = _signature(cls.__init__, local)
+            setattr(cls, "__init__", _constructor(cls))  # noqa: B010  a type checker allows no other way
 
     @staticmethod
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -36,12 +36,6 @@ class SparkLearner(ClusterLearner):
     features: str | Sequence[str] = "features"
     label: str = "label"
     prediction: str = "prediction"
-
-    if not TYPE_CHECKING:
-
-        def __init__(self, *, features="features", label="label", prediction="prediction", **parameters):
-            super().__init__(**parameters)
-            self.features, self.label, self.prediction = features, label, prediction
 
     @staticmethod
     def _is_distributed(given: object) -> bool:
@@ -155,14 +149,6 @@ class LinearOnSpark(SparkLearner):
     _own: ClassVar[dict[str, list[object]]] = SparkLearner._own | {"weight": [str, None]}
 
     weight: str | None = None
-
-    if not TYPE_CHECKING:
-
-        def __init__(
-            self, *, features="features", label="label", weight=None, prediction="prediction", **parameters
-        ):
-            super().__init__(features=features, label=label, prediction=prediction, **parameters)
-            self.weight = weight
 
 
 class Perceptron(LinearOnSpark, LocalPerceptron):  # type: ignore[misc]
