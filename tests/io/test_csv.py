@@ -378,7 +378,7 @@ def test_where_records_end():
     records = Records("it", ",")
     for _ in range(4000):
         text = "".join(rng.choice('"a,\n"') for _ in range(rng.randrange(1, 14))).encode()
-        whole, inside, begins, i = 0, False, True, 0
+        whole, inside, begins, i, ends = 0, False, True, 0, []
         while i < len(text):
             c = text[i : i + 1]
             if inside:
@@ -393,9 +393,11 @@ def test_where_records_end():
                 inside = True
             elif c == b"\n":
                 whole = i + 1
+                ends.append(whole)
             begins = not inside and c in b",\n"
             i += 1
         assert records.end(text) == whole, text
+        assert records.ends(text) == sorted({*ends, len(text)}), text
 
 
 def test_a_quote_that_is_never_closed_ends_early(tmp_path, monkeypatch):

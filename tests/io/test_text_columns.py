@@ -73,14 +73,15 @@ def test_the_hash_of_no_absolute_value(monkeypatch):
     assert text._columns(np.array([-(2**31)], dtype=np.int32), 1000).tolist() == [(2147483647 - 999) % 1000]
 
 
-def test_words_of_columns_are_the_most_frequent():
+@pytest.mark.parametrize("before", ["", "naïve^"])
+def test_words_of_columns_are_the_most_frequent(before):
     texts, n_columns = [*TEXTS[:11], *drawn(3, 200)], 64
     options = HashedText(ngrams=(1, 2))
     words = Words()
     for part in (texts[:100], texts[100:]):
-        hashed_rows(part, options, n_columns, words)
+        hashed_rows(part, options, n_columns, words, before.encode())
     analyze = HashingVectorizer(ngram_range=(1, 2)).build_analyzer()
-    counts = Counter(gram for each in texts for gram in analyze(each))
+    counts = Counter(before + gram for each in texts for gram in analyze(each))
     expected = defaultdict(list)
     for gram, count in counts.items():
         h = murmurhash3_32(gram.encode(), seed=0)

@@ -29,6 +29,20 @@ def test_bits_of_scikit_learn(kind, dtype):
         assert kept(kind, X).applied(sp.csr_matrix(X)).tobytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("form", [np.array, sp.csr_matrix])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i1"])
+def test_the_largest_of_several_blocks(dtype, form):
+    """What `MaxAbsScaler` takes for zeros, too: columns of zeros, and numbers near them; an int8 of -128."""
+    X = np.array([[0, 1e-9, -128, 3], [0, 0, 127, -9], [0, 1e-16, 5, 4]]).astype(dtype)
+    fit, scaler = ScaleFit("maxabs"), MaxAbsScaler()
+    for block in (X[:1], X[1:]):
+        fit.add(form(block))
+        scaler.partial_fit(form(block))
+    assert fit.scale().scale == tuple(scaler.scale_.tolist())
+    with pytest.raises(ValueError, match="infinity"):
+        fit.add(form(np.array([[np.inf] * 4])))
+
+
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u1"])
 @pytest.mark.parametrize("kind", ["standard", "maxabs"])
 def test_zeros_of_sparse_rows_stay(kind, dtype):

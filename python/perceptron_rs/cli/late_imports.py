@@ -1,4 +1,4 @@
-"""Libraries that the process of a command loads when it reads something of them, and not before.
+"""Libraries that the process of a command loads when it reads something of them, or never.
 
 scikit-learn imports them for functions that commands hardly ever call, and they take longer than many fits.
 """
@@ -10,15 +10,19 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 
-LATE = ("pandas", "scipy.special", "scipy.stats")
+LATE = ("numpy.f2py", "numpy.polynomial", "numpy.testing", "scipy.special", "scipy.stats")
+#: scikit-learn and pyarrow look whether it is there, to know its data frames; no command holds one.
+NEVER = ("pandas", "psutil", "rich")
 
 
 class _Finder:
-    """Finds these libraries, to be loaded when an attribute is read; the next ``import`` reads one."""
+    """Finds what is late, to be loaded when an attribute is read (the next ``import`` reads one)."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG004  its signature
-        """Return where a library is; None for another one, which other finders find."""
+        """Return where a late library is; None for another one, which other finders find."""
+        if name in NEVER:
+            raise ModuleNotFoundError(f"no command needs {name}", name=name)
         spec = PathFinder.find_spec(name, path) if name in LATE else None
         if spec is not None and spec.loader is not None:
             spec.loader = LazyLoader(spec.loader)
@@ -26,6 +30,6 @@ class _Finder:
 
 
 def import_late() -> None:
-    """Let these libraries be loaded late from here on: of a process that is our own."""
+    """Let these libraries be loaded late or never from here on: of a process that is our own."""
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)

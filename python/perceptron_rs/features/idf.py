@@ -39,7 +39,7 @@ class Idf:
     def applied(self, X: MatrixLike) -> MatrixLike:
         """Return counts of n-grams (`CsrArrays`) times the weights, normalized."""
         known = self.columns[:-1]
-        if len(X.indices) < X.shape[1]:
+        if 8 * len(X.indices) < X.shape[1]:
             at = np.searchsorted(known, X.indices)
             weights = self.idf[np.where(self.columns[at] == X.indices, at, len(known))]
         else:  # a table is sooner read

@@ -21,7 +21,7 @@ from perceptron_rs.errors import OptionsError
 from perceptron_rs.features.hashing import murmur3, murmur3_of_parts
 
 #: So many characters are looked at together.
-_BLOCK = 1 << 21
+_BLOCK = 1 << 19
 _WHITE = re.compile(r"\s\s+")
 #: Of bytes; those of other characters are looked at by themselves.
 _ASCII_WORDS = np.array([code < 128 and (chr(code).isalnum() or code == ord("_")) for code in range(256)])
@@ -247,18 +247,19 @@ def hashed_rows(
     Each n-gram is hashed with ``before`` in front; or those that are ``known`` have columns, and no signs.
     """
     data, indices, counts = [], [], np.zeros(len(texts) + 1, dtype=np.int64)
-    for grams in _behind(before, options.grams(texts)):
+    for grams in options.grams(texts):
         if known is not None:
             text, parts = grams.text.tobytes(), zip(grams.starts.tolist(), grams.ends.tolist(), strict=True)
             own = np.array([known.get(text[start:end], -1) for start, end in parts], dtype=np.int64)
             keys = ((grams.numbers * n_columns + own) << 1)[own >= 0]
         else:
-            hashes = murmur3_of_parts(grams.text, grams.starts, grams.ends - grams.starts).view(np.int32)
+            sizes = grams.ends - grams.starts
+            hashes = murmur3_of_parts(grams.text, grams.starts, sizes, before).view(np.int32)
             if words is not None:
-                words.add(grams, hashes)
+                words.add(grams, hashes, before=before)
             keys = (grams.numbers * n_columns + _columns(hashes, n_columns)) << 1
             keys |= hashes < 0
-        keys.sort()
+        keys.sort(kind="stable")  # which finds that they stand by texts
         signs = 1 - 2 * (keys & 1)
         keys >>= 1
         first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else keys
@@ -270,22 +271,6 @@ def hashed_rows(
     values = np.concatenate(data) if data else np.zeros(0)
     columns = np.concatenate(indices) if indices else np.zeros(0, dtype=np.int32)
     return HashedRows(values, columns, np.cumsum(counts))
-
-
-def _behind(before: bytes, parts: Iterator[_Grams]) -> Iterator[_Grams]:
-    """Give n-grams that have some bytes in front."""
-    front = np.frombuffer(before, dtype=np.uint8)
-    for grams in parts:
-        if not before:
-            yield grams
-            continue
-        text, lengths = _end_to_end(grams.text, grams.starts, grams.ends)
-        ends = np.cumsum(lengths + len(front))
-        is_front = np.zeros(len(text) + len(front) * len(lengths), dtype=bool)
-        is_front[((ends - lengths)[:, np.newaxis] - np.arange(1, len(front) + 1)).reshape(-1)] = True
-        joined = np.empty(len(is_front), dtype=np.uint8)
-        joined[is_front], joined[~is_front] = np.tile(front, len(lengths)), text
-        yield _Grams(joined, ends - lengths - len(front), ends, grams.numbers)
 
 
 def normalized(rows: HashedRows, norm: Norm) -> HashedRows:
@@ -338,8 +323,14 @@ class Words:
         text = np.frombuffer(b"".join(names), dtype=np.uint8)
         self.add(_Grams(text, starts, ends, starts), hashes.view(np.int32), counts)
 
-    def add(self, grams: _Grams, hashes: NDArray[np.int32], times: NDArray[np.int64] | None = None) -> None:
-        """Count n-grams; each once, or so often."""
+    def add(
+        self,
+        grams: _Grams,
+        hashes: NDArray[np.int32],
+        times: NDArray[np.int64] | None = None,
+        before: bytes = b"",
+    ) -> None:
+        """Count n-grams, with ``before`` in front; each once, or so often."""
         if not len(hashes):
             return
         keys = hashes.astype(np.int64) << 32 | np.arange(len(hashes))
@@ -356,6 +347,9 @@ class Words:
             self._counts[at[is_known]] += counts[is_known]
             own, counts, places = own[~is_known], counts[~is_known], places[~is_known]
         texts, lengths = _end_to_end(grams.text, grams.starts[places], grams.ends[places])
+        front = np.frombuffer(before * len(lengths), dtype=np.uint8)
+        texts = np.insert(texts, np.repeat(np.cumsum(lengths) - lengths, len(before)), front)
+        lengths += len(before)
         every = np.concatenate([self._hashes, own])
         starts = np.concatenate([self._starts, len(self._texts) + np.cumsum(lengths) - lengths])
         ends = np.concatenate([self._ends, len(self._texts) + np.cumsum(lengths)])

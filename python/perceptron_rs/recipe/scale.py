@@ -139,7 +139,8 @@ class ScaleFit:
                 values={"scale": self._kind},
             )
         if self._scaler is None:
-            self._scaler = _new_scaler(self._kind, centred=self._centred)
+            is_largest = self._kind == "maxabs"
+            self._scaler = _Largest() if is_largest else _new_scaler(self._kind, centred=self._centred)
         self._scaler.partial_fit(in_full(X) if self._centred else X)
 
     def scale(self) -> Scale:
@@ -148,6 +149,26 @@ class ScaleFit:
         found = None if offset is None else tuple(np.asarray(getattr(self._scaler, offset)).tolist())
         numbers = np.asarray(getattr(self._scaler, "scale_", None))
         return Scale(self._kind, tuple(numbers.tolist()), found)
+
+
+class _Largest:
+    """What ``MaxAbsScaler`` learns; its import takes longer than many fits."""
+
+    def __init__(self) -> None:
+        self._largest: Any = 0.0
+
+    def partial_fit(self, X: MatrixLike) -> None:
+        """Learn from some examples."""
+        from sklearn.utils import assert_all_finite
+
+        assert_all_finite(X, allow_nan=True)
+        found = abs(X if X.dtype.kind == "f" else X.astype(np.float64)).max(axis=0)
+        self._largest = np.maximum(self._largest, in_full(found).ravel())
+
+    @property
+    def scale_(self) -> NDArray[Any]:
+        """The numbers to divide by: nothing so small that it is taken for 0."""
+        return np.where(self._largest < 10 * np.finfo(self._largest.dtype).eps, 1, self._largest)
 
 
 def _new_scaler(kind: str, *, centred: bool) -> Any:

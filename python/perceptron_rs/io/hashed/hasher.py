@@ -7,18 +7,20 @@ of it, of these names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from perceptron_rs.arrays.csr import without_duplicates
+from perceptron_rs.arrays.csr import csr_slice, without_duplicates
 from perceptron_rs.features.categories import Categories, TextNotes
 from perceptron_rs.features.dictionaries import WITHIN, Column, Strings, hashed_columns, hashed_dictionaries
 from perceptron_rs.features.text import HashedRows, HashedText, Words, hashed_rows, normalized
 from perceptron_rs.rows.sparse import CsrArrays
+
+#: Rows that are made at a time: large arrays are new memory each, which takes longer than what is done there.
+_ROWS = 2048
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,67 +64,111 @@ class ExampleHasher:
 
         UnicodeEncodeError for what UTF-8 cannot say.
         """
-        parts = []
-        for name, column in texts.items():
-            assert self.text is not None
-            before = f"{name}{WITHIN}".encode() if name else b""
-            parts.append(hashed_rows(column, self.text, self.n_columns, self.words, before))
-            if self.notes is not None:
-                self.notes.add(column, np.diff(parts[-1].indptr).tolist(), may_lack=name != "")
-        rest = None
-        if isinstance(others, Mapping):
-            if self.categories is not None:
-                for name, cells in others.items():
-                    if isinstance(cells, Strings):
-                        self.categories.add_column(name, cells)
-                self.categories.looked_at(n_rows)
-            rest = hashed_columns(others, n_rows, self.n_columns, self.words)
-        elif others is not None:
+        if not isinstance(others, Mapping):
+            n_rows = len(next(iter(texts.values())) if others is None else others)
+        rest = None if others is None else self._others(others, n_rows)
+        if rest is not None and not self.in_blocks:
+            rest = self._scaled(rest)
+            if not texts:
+                return CsrArrays.of(*rest, self.n_columns)
+
+        def some(begin: int, end: int) -> CsrArrays:
+            parts: list[Any] = [self._text(name, column[begin:end]) for name, column in texts.items()]
+            if not self.in_blocks:
+                return self._weighed(parts, rest, begin, end)
+            parts += [] if rest is None else [_rows_of(rest, begin, end)]
+            moved = [
+                part._replace(indices=part.indices.astype(np.int64) + i * self.n_columns)
+                for i, part in enumerate(parts)
+            ]
+            return CsrArrays.of(*added(moved), len(parts) * self.n_columns)
+
+        return _some_at_a_time(n_rows, some)
+
+    def _text(self, name: str, column: Sequence[str]) -> HashedRows:
+        """Return the n-grams of some texts."""
+        assert self.text is not None
+        before = f"{name}{WITHIN}".encode() if name else b""
+        found = hashed_rows(column, self.text, self.n_columns, self.words, before)
+        if self.notes is not None:
+            self.notes.add(column, np.diff(found.indptr).tolist(), may_lack=name != "")
+        return found
+
+    def _others(
+        self, others: Sequence[Mapping[str, float | str]] | Mapping[str, Column], n_rows: int
+    ) -> HashedRows:
+        """Return the columns of what is beside texts."""
+        if not isinstance(others, Mapping):
             if self.categories is not None:
                 self.categories.add(others)
-            rest = hashed_dictionaries(others, self.n_columns, self.words)
-        if self.in_blocks:
-            every = parts if rest is None else [*parts, rest]
-            moved = [
-                CsrArrays(part.data, part.indices.astype(np.int64) + i * self.n_columns, part.indptr, (0, 0))
-                for i, part in enumerate(every)
-            ]
-            return CsrArrays.of(*added(moved), len(every) * self.n_columns)
-        return self._weighed(parts, rest)
+            return hashed_dictionaries(others, self.n_columns, self.words)
+        if self.categories is not None:
+            for name, cells in others.items():
+                if isinstance(cells, Strings):
+                    self.categories.add_column(name, cells)
+            self.categories.looked_at(n_rows)
+        return hashed_columns(others, n_rows, self.n_columns, self.words)
 
     def weighed(self, blocks: CsrArrays) -> CsrArrays:
         """Return rows that stand in blocks as ``rows`` returns them, now that the scale is known."""
-        every = [self._block(blocks, i, i + 1) for i in range(max(1, blocks.shape[1] // self.n_columns))]
-        return self._weighed(every[: self.n_texts], (*every[self.n_texts :], None)[0])
+        n, rest = self.n_texts, None
+        if blocks.shape[1] > n * self.n_columns:
+            rest = self._scaled(self._block(blocks, n, n + 1, 0, blocks.shape[0]))
+
+        def some(begin: int, end: int) -> CsrArrays:
+            return self._weighed(
+                [self._block(blocks, i, i + 1, begin, end) for i in range(n)], rest, begin, end
+            )
+
+        return _some_at_a_time(blocks.shape[0], some)
 
     def learnable(self, blocks: CsrArrays, *, of_texts: bool) -> CsrArrays:
         """Return what a scale is learnt from: the n-grams of all texts, or what is beside texts."""
         ends = (0, self.n_texts) if of_texts else (self.n_texts, self.n_texts + 1)
-        return CsrArrays.of(*self._block(blocks, *ends), self.n_columns)
+        return CsrArrays.of(*self._block(blocks, *ends, 0, blocks.shape[0]), self.n_columns)
 
-    def _block(self, blocks: CsrArrays, begin: int, end: int) -> HashedRows:
+    def _block(self, blocks: CsrArrays, left: int, right: int, begin: int, end: int) -> HashedRows:
         n = self.n_columns
-        is_own = (blocks.indices >= begin * n) & (blocks.indices < end * n)
-        ends = np.append(0, np.cumsum(is_own))[blocks.indptr]
-        columns = (blocks.indices[is_own] % n).astype(np.int32)
-        values: NDArray[Any] = blocks.data[is_own]
-        return HashedRows(values, columns, ends)
+        own = _rows_of(blocks, begin, end)
+        is_own = (own.indices >= left * n) & (own.indices < right * n)
+        ends = np.append(0, np.cumsum(is_own))[own.indptr]
+        return HashedRows(own.data[is_own], (own.indices[is_own] % n).astype(np.int32), ends)
 
-    def _weighed(self, texts: Sequence[HashedRows], others: HashedRows | None) -> CsrArrays:
-        scale, n = self.scale, self.n_columns
-        weighs = scale is not None and scale.of_texts
-        parts = []
-        if others is not None:
-            rest = CsrArrays.of(*others, n)
-            parts.append(scale.applied(rest) if texts and scale is not None and not weighs else rest)
+    def _scaled(self, others: HashedRows) -> HashedRows:
+        """Return what is beside texts as a scaler leaves it."""
+        if self.scale is None or self.scale.of_texts or not self.n_texts:
+            return others
+        return others._replace(data=self.scale.applied(CsrArrays.of(*others, self.n_columns)).data)
+
+    def _weighed(
+        self, texts: Sequence[HashedRows], rest: HashedRows | None, begin: int, end: int
+    ) -> CsrArrays:
+        """Return the sum of the weighed n-grams of some texts and of these rows of the rest, if any."""
+        weighs, n = self.scale is not None and self.scale.of_texts, self.n_columns
+        parts: list[Any] = [] if rest is None else [_rows_of(rest, begin, end)]
         for part in texts:
             assert self.text is not None
             parts.append(
-                scale.applied(CsrArrays.of(*part, n))
-                if weighs
-                else CsrArrays.of(*normalized(part, self.text.norm), n)
+                self.scale.applied(CsrArrays.of(*part, n)) if weighs else normalized(part, self.text.norm)
             )
-        return parts[0] if len(parts) == 1 else CsrArrays.of(*added(parts), n)
+        return CsrArrays.of(*added(parts), n)
+
+
+def _rows_of(rows: Any, begin: int, end: int) -> HashedRows:
+    indptr, indices, data = csr_slice(rows.indptr, rows.indices, rows.data, begin, end)
+    return HashedRows(data, indices, indptr)
+
+
+def _some_at_a_time(n_rows: int, some: Callable[[int, int], CsrArrays]) -> CsrArrays:
+    """Return rows that ``some`` makes of those from one number to another."""
+    parts = [some(begin, min(begin + _ROWS, n_rows)) for begin in range(0, max(n_rows, 1), _ROWS)]
+    if len(parts) == 1:
+        return parts[0]
+    data, indices, lengths = (
+        np.concatenate(arrays)
+        for arrays in zip(*((part.data, part.indices, np.diff(part.indptr)) for part in parts), strict=True)
+    )
+    return CsrArrays.of(data, indices, np.append(0, np.cumsum(lengths, dtype=np.int64)), parts[0].shape[1])
 
 
 def added(parts: Sequence[Any]) -> HashedRows:

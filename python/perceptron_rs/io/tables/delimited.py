@@ -8,9 +8,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from bisect import bisect_right
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.tables.cells import as_numbers, is_value, missing_cells
@@ -44,6 +46,7 @@ class Records:
 
     def __init__(self, name: str, delimiter: str) -> None:
         self._name = name
+        self._borders = np.frombuffer(delimiter.encode() + b"\r\n", dtype=np.uint8)
         mark = re.escape(delimiter.encode())
         # A quote within a cell that does not begin with one is a character like others.
         self._quoted = re.compile(rb"(?:\A|(?<=[\r\n]|" + mark + rb'))"[^"]*(?:""[^"]*)*("?)')
@@ -66,14 +69,11 @@ class Records:
 
     def ends(self, text: bytes) -> list[int]:
         """Return where each record of a text ends, also the last one, which may lack its line end."""
-        cells = [cell.span() for cell in self._quoted.finditer(text)] if b'"' in text else []
-        begins = [begin for begin, _ in cells]
-        found = []
-        for end in re.finditer(rb"\n|.\Z", text, re.DOTALL):
-            before = bisect_right(begins, end.start()) - 1
-            if before < 0 or end.start() >= cells[before][1] or end.end() == len(text):
-                found.append(end.end())
-        return found
+        begins, ends, _ = self._cells(text)
+        lines = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
+        before = np.searchsorted(begins, lines, side="right")
+        found = (lines[lines >= np.append(0, ends)[before]] + 1).tolist()
+        return found if not text or found[-1:] == [len(text)] else [*found, len(text)]
 
     def check_closed(self, text: bytes) -> None:
         """Raise ValueError if a text, the last one of a file, ends within quotes."""
@@ -84,15 +84,32 @@ class Records:
     def _scanned(self, text: bytes) -> tuple[int, bool]:
         """Return the end of the last whole record, and whether what follows has an open quote."""
         newline = b"\n" if b"\n" in text else b"\r"  # of files with the line ends of old Macintoshes
+        begins, ends, is_open = self._cells(text)
         last = len(text) - (newline == b"\r")  # which may be half of "\r\n"
-        end = begin = 0
-        if b'"' in text:
-            for cell in self._quoted.finditer(text):
-                end = max(end, text.rfind(newline, begin, cell.start()) + 1)
-                if not cell[1] or cell.end() == len(text):  # the quote may be the first of two
-                    return end, not cell[1]
-                begin = cell.end()
-        return max(end, text.rfind(newline, begin, last) + 1), False
+        n = len(ends)
+        if n and ends[-1] == len(text):  # the quote may be the first of two
+            n, last = n - 1, int(begins[-1])
+        while (found := text.rfind(newline, int(ends[n - 1]) if n else 0, last)) < 0 < n:
+            n, last = n - 1, int(begins[n - 1])
+        return found + 1, is_open
+
+    def _cells(self, text: bytes) -> tuple[NDArray[np.intp], NDArray[np.intp], bool]:
+        """Return where cells in quotes begin and end, and whether the last one, up to the end, is open."""
+        letters = np.frombuffer(text, dtype=np.uint8)
+        quotes = np.flatnonzero(letters == ord('"'))
+        # Most often two belong together, and a quote right behind them goes on with their cell.
+        begins, ends = quotes[::2], quotes[1::2] + 1
+        is_open = len(begins) > len(ends)
+        ends = np.append(ends, len(text)) if is_open else ends
+        is_other = begins[1:] != ends[:-1]
+        begins, ends = begins[np.append(begins[:1] >= 0, is_other)], ends[np.append(is_other, ends[:1] >= 0)]
+        if not np.isin(
+            letters[begins[begins > 0] - 1], self._borders
+        ).all():  # some are in the midst of cells
+            cells = [(*cell.span(), not cell[1]) for cell in self._quoted.finditer(text)]
+            begins, ends, are_open = np.array(cells, dtype=np.intp).reshape(-1, 3).T
+            is_open = bool(are_open[-1:].any())
+        return begins, ends, is_open
 
 
 def _beginning(text: bytes) -> str:
