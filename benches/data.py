@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,12 @@ from scipy import sparse
 
 SEED = 20260101
 FLIPPED = 0.05  # of the labels, so that no epoch is clean
+#: Of the Brown corpus, how many sentences each genre has, in the order of the file.
+GENRES = {
+    "news": 4623, "editorial": 2997, "reviews": 1751, "religion": 1716, "hobbies": 4193, "lore": 4881,
+    "belles_lettres": 7209, "government": 3032, "learned": 7734, "fiction": 4249, "mystery": 3886,
+    "science_fiction": 948, "adventure": 4637, "romance": 4431, "humor": 1053,
+}  # fmt: skip
 
 
 def folder() -> Path | None:
@@ -141,3 +148,13 @@ def spam():
     X, y = load_svmlight_file(str(folder() / "spam.train.svm.gz"), zero_based=False)
     arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)  # scikit-learn fits no others
     return sparse.csr_matrix(arrays, shape=X.shape), y
+
+
+@cache
+def brown():
+    """Return the sentences of the Brown corpus, and the genre of each."""
+    lines = gzip.decompress((folder() / "brown_pos.tsv.gz").read_bytes()).decode().strip("\n")
+    sentences = [
+        " ".join(line.partition("\t")[0] for line in sentence.split("\n")) for sentence in lines.split("\n\n")
+    ]
+    return sentences, np.repeat(list(GENRES), list(GENRES.values()))

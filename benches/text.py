@@ -8,8 +8,6 @@ compared bit by bit first. Figures: the time of ``HashingVectorizer`` beside our
 
 from __future__ import annotations
 
-import gzip
-
 import bars
 import data
 from alternate import alternate
@@ -27,10 +25,7 @@ def main() -> int:
     if data.folder() is None:
         print("skipped: set PERCEPTRON_RS_DATA to the folder with the real data")
         return 0
-    lines = gzip.decompress((data.folder() / "brown_pos.tsv.gz").read_bytes()).decode()
-    texts = [
-        " ".join(line.partition("\t")[0] for line in sentence.split("\n")) for sentence in lines.split("\n\n")
-    ]
+    texts, _ = data.brown()
     figures = bars.Figures("text", write=arguments.write)
     for analyzer, ngrams in (("word", (1, 2)), ("char_wb", (3, 3))):
         peer = HashingVectorizer(n_features=1 << BITS, analyzer=analyzer, ngram_range=ngrams)

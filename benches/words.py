@@ -1,19 +1,24 @@
-"""Texts, by whole processes: processor time and accuracy beside fastText, and the memory of a pipe.
+"""Texts, by whole processes: time and accuracy beside fastText and scikit-learn, and the memory of a pipe.
 
-The texts are the words of 20 Newsgroups and of SpamAssassin's mail, drawn from their counts in the folder
-named by PERCEPTRON_RS_DATA: one thread, unigrams. Epochs, and what else may be chosen, are those of the most
-right answers on every tenth text of the training, held out, of both alike: --choose tries them all (minutes),
-and the constants below are what came out. With --choose also come the sizes and accuracies of files that
-``--dtype`` and ``--prune`` make, and ``quantize`` of fastText, which is run by the Python that
-PERCEPTRON_RS_FASTTEXT names (`pip install fasttext-numpy2-wheel`). Then a million short texts come through a
-pipe to ``train --stream``. Figures: the processor time of fastText's process beside ours (training and a
-test), and the peak memory of what reads the pipe beside 300 MB.
+The texts are the words of 20 Newsgroups and of SpamAssassin's mail, drawn from their counts, and 46,000
+sentences of the Brown corpus in 15 genres, in the folder named by PERCEPTRON_RS_DATA: one thread, unigrams.
+Epochs, and what else may be chosen, are those of the most right answers on every tenth text of the training,
+held out, of both alike: --choose tries them all (minutes), and the constants below are what came out. With
+--choose also come the sizes and accuracies of files that ``--dtype`` and ``--prune`` make, and ``quantize``
+of fastText, run by the Python that PERCEPTRON_RS_FASTTEXT names (`pip install fasttext-numpy2-wheel`).
+
+A table of 100,000 rows has two texts of those sentences, three categories, four numbers, and four classes of
+genres; every fifth row, of other sentences, is held out. scikit-learn learns from it by a
+``ColumnTransformer`` and ``SGDClassifier``. Then a million short texts come through a pipe to
+``train --stream``. Figures: the processor time of the other process beside ours (training and a test), and
+the peak memory of what reads the pipe beside 300 MB.
 
     PERCEPTRON_RS_DATA=folder PERCEPTRON_RS_FASTTEXT=python python benches/words.py [--choose] [--write]
 """
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import os
@@ -29,14 +34,14 @@ import numpy as np
 
 USUAL = ("--tol", "none", "--keep-words", "0", "--quiet")
 #: What --choose came to, with the fewest epochs: 0.927 and 0.996 of the held-out texts are right.
-OURS = {"news": ("--tf-idf", "--binary", "--epochs", "5"), "mail": ("--tf-idf", "--binary", "--epochs", "5")}
+OURS = dict.fromkeys(("news", "mail", "genres"), ("--tf-idf", "--binary", "--epochs", "5"))
 OUR_TRIES = [
     (*weights, "--epochs", epochs)
     for weights in (("--tf-idf",), ("--tf-idf", "--binary"))
     for epochs in ("5", "10", "20")
 ]
 #: Epochs and rate of fastText: 0.888 and 0.991.
-PEER = {"news": (25, 0.5), "mail": (5, 1.0)}
+PEER = {"news": (25, 0.5), "mail": (5, 1.0), "genres": (5, 0.5)}
 PEER_TRIES = [(epochs, rate) for rate in (0.5, 1.0) for epochs in (5, 10, 25)]
 FASTTEXT = """
 import fasttext, json, os, sys
@@ -53,6 +58,28 @@ for cutoff in small and (0, 20000, 2000):
     found["sizes"].append((cutoff, os.path.getsize(small[0]), model.test(test)[1]))
 print(json.dumps(found))
 """
+#: How scikit-learn learns from the table.
+SGD = """
+import sys
+import numpy, pandas
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+table = pandas.read_csv(sys.argv[1])
+kinds, held = table.pop("kind"), numpy.arange(len(table)) % 5 == 4
+columns = [(name, HashingVectorizer(n_features=2**18), name) for name in ("title", "body")]
+columns += [("categories", OneHotEncoder(handle_unknown="ignore"), ["shop", "city", "seller"])]
+columns += [("numbers", StandardScaler(), ["age", "price", "count", "share"])]
+model = make_pipeline(ColumnTransformer(columns), SGDClassifier(random_state=0))
+print(model.fit(table[~held], kinds[~held]).score(table[held], kinds[held]))
+"""
+ROWS, TRAINED = 100_000, 46_000
+#: The classes of the table.
+KINDS = {"press": "news editorial reviews", "general": "religion hobbies lore belles_lettres"}
+KINDS |= {"learned": "government learned", "tale": "fiction mystery science_fiction adventure romance humor"}
 #: Of the news, as in the guide.
 SMALLER = (
     (),
@@ -63,20 +90,24 @@ SMALLER = (
 TEXTS, BAR = 1_000_000, 300 * 1024
 
 
-def write(path: Path, labels, rows) -> None:
-    """Write texts as fastText has them, of words and their counts."""
+def of_counts(rows):
+    """Give texts of words as often as they are counted, in a drawn order."""
     random = np.random.default_rng(data.SEED)
-    with path.open("w") as file:
-        for label, (words, counts) in zip(labels, rows, strict=True):
-            drawn = random.permutation(np.repeat(words, counts.astype(int))).tolist()
-            file.write(f"__label__{label} {' '.join(f'w{word}' for word in drawn)}\n")
+    for words, counts in rows:
+        drawn = random.permutation(np.repeat(words, counts.astype(int))).tolist()
+        yield " ".join(f"w{word}" for word in drawn)
 
 
 def texts(folder: Path, name: str) -> tuple[Path, Path]:
-    """Return the files of texts to learn from and to test."""
+    """Return the files of texts to learn from and to test, as fastText has them."""
     found = []
     for part in ("train", "test"):
-        if name == "news":
+        if name == "genres":
+            sentences, labels = data.brown()
+            order = np.random.default_rng(data.SEED).permutation(len(labels))
+            order = order[:TRAINED] if part == "train" else order[TRAINED:]
+            drawn = [sentences[i] for i in order]
+        elif name == "news":
             with np.load(data.folder() / "news20.npz") as parts:
                 labels = parts[f"{part}_y"]
                 arrays = [parts[f"{part}_{array}"] for array in ("indices", "data")]
@@ -88,10 +119,39 @@ def texts(folder: Path, name: str) -> tuple[Path, Path]:
             labels = np.array([pair[0] for pair in pairs])
             entries = [np.array([entry.split(":") for entry in pair[1:]], dtype=float) for pair in pairs]
             rows = [(entry.reshape(-1, 2)[:, 0].astype(int), entry.reshape(-1, 2)[:, 1]) for entry in entries]
-        order = np.random.default_rng(data.SEED).permutation(len(labels))
+        if name != "genres":
+            order = np.random.default_rng(data.SEED).permutation(len(labels))
+            drawn = of_counts(rows[i] for i in order)
         found.append(folder / f"{name}.{part}.ft")
-        write(found[-1], labels[order], [rows[i] for i in order])
+        lines = (f"__label__{label} {text}\n" for label, text in zip(labels[order], drawn, strict=True))
+        found[-1].write_text("".join(lines))
     return found[0], found[1]
+
+
+def table(path: Path) -> None:
+    """Write the table: what tells the class is the sentences, a third of the categories, numbers a little."""
+    random, (sentences, genres) = np.random.default_rng(data.SEED), data.brown()
+    is_held = random.random(len(genres)) < 0.2
+    own = [np.isin(genres, names.split()) for names in KINDS.values()]
+    pools = [[np.flatnonzero(one & (is_held == held)) for one in own] for held in (False, True)]
+    classes = random.integers(0, len(KINDS), ROWS).tolist()
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(
+            [*("title", "body", "shop", "city", "seller", "age", "price", "count", "share", "kind")]
+        )
+        for i, k in enumerate(classes):
+            title, *body = (sentences[j] for j in random.choice(pools[i % 5 == 4][k], 4))
+            near = [int(random.integers(0, n) * 0.25 + k * n / 4) for n in (8, 40, 1000)]
+            codes = [
+                own if random.random() < 0.3 else int(random.integers(0, n))
+                for own, n in zip(near, (8, 40, 1000), strict=True)
+            ]
+            numbers = [random.normal(40 + 2 * k, 10), np.exp(random.normal(3 + k / 10, 1)), random.random()]
+            age, price, share = (round(float(number), 2) for number in numbers)
+            codes = [f"{name}{code}" for name, code in zip("abc", codes, strict=True)]
+            words = [" ".join(title.split()[:8]), " ".join(body)]
+            rows.writerow([*words, *codes, age, price, int(random.poisson(3 + k / 4)), share, list(KINDS)[k]])
 
 
 #: Modules are compiled once, as where they are installed.
@@ -113,6 +173,24 @@ def ours(train: Path, test: Path, model: Path, *options: object) -> tuple[float,
     learning, _ = seconds(*program, "train", "averaged", train, *USUAL, *options, "--model", model)
     testing, said = seconds(*program, "evaluate", model, test, "--json")
     return learning + testing, json.loads(said)["accuracy"]
+
+
+def beside_sgd(folder: Path, figures: bars.Figures) -> None:
+    """Learn from the table, as scikit-learn does."""
+    path, out = folder / "table.csv", folder / "table.model"
+    table(path)
+    options = ("--text-columns", "title,body", "--scale", "maxabs", "--epochs", "5", "--holdout", "0.2")
+    command = (sys.executable, "-m", "perceptron_rs", "train", "averaged", path, *options, *USUAL, "--json")
+    seconds(*command, "--model", out)  # compiles
+    own, said = seconds(*command, "--model", out)
+    other, score = seconds(sys.executable, "-c", SGD, path)
+    accuracy = json.loads(said)["holdout"]["accuracy"]
+    more = {"accuracy": accuracy, "accuracy of scikit-learn": float(score), "seconds": own}
+    print(
+        f"table: ours {own:.1f} s, accuracy {accuracy:.4f}; scikit-learn {other:.1f} s, {float(score):.4f};",
+        end=" ",
+    )
+    print(figures.hold("scikit-learn beside ours, table", other / own, **more), flush=True)
 
 
 def fasttext(peer: str, train: Path, test: Path, *settings: object) -> tuple[float, dict]:
@@ -170,12 +248,14 @@ def main() -> int:
         print(
             figures.hold(case, memory / BAR, at_most=True, megabytes=memory / 1024, seconds=used), flush=True
         )
+        environment["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
+        if data.folder() is not None:
+            beside_sgd(folder, figures)
         if data.folder() is None or peer is None:
             print("skipped beside fastText: set PERCEPTRON_RS_DATA and PERCEPTRON_RS_FASTTEXT")
             return figures.end()
         for kind, settings in PEER.items():
             train, test = texts(folder, kind)
-            environment["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
             seconds(peer, "-c", "import fasttext")
             ours(test, test, folder / "m", *OURS[kind])  # compiles
             if arguments.choose:

@@ -57,7 +57,8 @@ def expected(*, tf_idf=False, scale=False, **options):
     hasher = FeatureHasher(1 << BITS)
     found = hasher.transform([{name: row[name] for name in ("city", "n")} for row in X])
     if scale:
-        found = StandardScaler(with_mean=False).fit_transform(found)
+        numbers = hasher.transform([{"n": row["n"]} for row in X])
+        found = StandardScaler(with_mean=False).fit(numbers).transform(found)  # categories stay 1
     counts = []
     for name in ("text", "title"):
         grams = HashingVectorizer(**options).build_analyzer()
@@ -127,6 +128,23 @@ def test_inspect_says_the_recipe_and_names_features(call, files):
     names = "texts 'text', 'title'; categories 'city'; numbers 'n'"
     assert f"input       csv; {names}; ngrams (1, 2); hashed to 2^18 columns\n" in said
     assert "  text^buy  " in said
+
+
+def test_the_report_names_numbers_that_drown_texts(call, files):
+    argv = (
+        "train",
+        files / "a.csv",
+        "--target",
+        "label",
+        "--text-columns",
+        "text,title",
+        "--model",
+        files / "m",
+    )
+    said = "n reaches 11.125, where a text has the length 1: see --scale maxabs"
+    assert f"          {said}\n" in call(*argv, "--quiet").out
+    assert f"          {said} in place of --tf-idf\n" in call(*argv, "--quiet", "--tf-idf").out
+    assert "reaches" not in call(*argv, "--quiet", "--scale", "maxabs").out
 
 
 def test_online_learns_from_texts_in_tables(call, files):

@@ -65,14 +65,6 @@ def test_columns_and_bits_are_those_of_scikit_learn(options, monkeypatch):
     assert_like_sklearn(TEXTS + drawn(1), options, 1 << 10)
 
 
-def test_the_hash_of_no_absolute_value(monkeypatch):
-    """2**31 is no number of 32 bits: scikit-learn gives that hash a column of its own."""
-    assert text._columns(np.array([-(2**31)], dtype=np.int32), 1 << 18).tolist() == [
-        (2147483647 - ((1 << 18) - 1)) % (1 << 18)
-    ]
-    assert text._columns(np.array([-(2**31)], dtype=np.int32), 1000).tolist() == [(2147483647 - 999) % 1000]
-
-
 @pytest.mark.parametrize("before", ["", "naïve^"])
 def test_words_of_columns_are_the_most_frequent(before):
     texts, n_columns = [*TEXTS[:11], *drawn(3, 200)], 64

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-_SIGN = 1 << 31
 #: So few texts are faster one by one.
 _FEW = 16
 #: After so many words, all are hashed one by one: a sort by numbers of 16 bits is fast.
@@ -22,15 +21,15 @@ def hashed(names: Iterable[str], n_columns: int) -> tuple[NDArray[np.int32], NDA
 
 
 def columns_of_hashes(
-    hashes: NDArray[np.uint32], n_columns: int
+    hashes: NDArray[np.uint32] | NDArray[np.int32], n_columns: int
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Return the column of each hash, and whether its sign is positive."""
-    h = hashes.astype(np.int64)
-    is_positive = h < _SIGN
-    size = np.where(is_positive, h, (1 << 32) - h)
-    # The hasher's way around the one number that has no absolute value.
-    size = np.where(h == _SIGN, _SIGN - n_columns, size)
-    return (size % n_columns).astype(np.int32), is_positive
+    signed = hashes.view(np.int32)
+    size = np.abs(signed.astype(np.int64))
+    # The hasher's way around the one number whose absolute value 32 bits do not hold.
+    size[size == 1 << 31] = (1 << 31) - n_columns
+    found = size & (n_columns - 1) if n_columns & (n_columns - 1) == 0 else size % n_columns
+    return found.astype(np.int32), signed >= 0
 
 
 def murmur3(texts: Sequence[bytes]) -> NDArray[np.uint32]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.choices import Accents, Analyzer, Norm
 from perceptron_rs.errors import OptionsError
-from perceptron_rs.features.hashing import murmur3, murmur3_of_parts
+from perceptron_rs.features.hashing import columns_of_hashes, murmur3, murmur3_of_parts
 
 #: So many characters are looked at together.
 _BLOCK = 1 << 19
@@ -92,7 +92,7 @@ class HashedText:
             while end < len(texts) and size < _BLOCK:
                 size += len(texts[end])
                 end += 1
-            some = [text.lower() for text in texts[at:end]] if self.lowercase else texts[at:end]
+            some = list(map(str.lower, texts[at:end])) if self.lowercase else texts[at:end]
             some = some if self.strip_accents is None else [self._without_accents(text) for text in some]
             found = self._words(some) if self.analyzer == "word" else self._characters(some)
             yield found._replace(numbers=found.numbers + at)
@@ -227,13 +227,6 @@ def _are_stop_words(text: NDArray[np.uint8], starts: Any, ends: Any) -> NDArray[
     return found
 
 
-def _columns(hashes: NDArray[np.int32], n_columns: int) -> NDArray[np.int64]:
-    found = np.abs(hashes.astype(np.int64))
-    # What scikit-learn makes of the number whose absolute value 32 bits do not hold.
-    found[found == 1 << 31] = (1 << 31) - n_columns
-    return found & (n_columns - 1) if n_columns & (n_columns - 1) == 0 else found % n_columns
-
-
 def hashed_rows(
     texts: Sequence[str],
     options: HashedText,
@@ -257,8 +250,8 @@ def hashed_rows(
             hashes = murmur3_of_parts(grams.text, grams.starts, sizes, before).view(np.int32)
             if words is not None:
                 words.add(grams, hashes, before=before)
-            keys = (grams.numbers * n_columns + _columns(hashes, n_columns)) << 1
-            keys |= hashes < 0
+            own, is_positive = columns_of_hashes(hashes, n_columns)
+            keys = (grams.numbers * n_columns + own) << 1 | ~is_positive
         keys.sort(kind="stable")  # which finds that they stand by texts
         signs = 1 - 2 * (keys & 1)
         keys >>= 1
@@ -360,7 +353,7 @@ class Words:
 
     def most_frequent(self, columns: NDArray[np.generic], n_columns: int, most: int) -> KeptWords:
         """Return up to ``most`` n-grams of each of these columns, the most frequent first."""
-        of_column = _columns(self._hashes, n_columns)
+        of_column = columns_of_hashes(self._hashes, n_columns)[0]
         own = np.flatnonzero(np.isin(of_column, columns))
         order = own[np.lexsort((self._hashes[own], -self._counts[own], of_column[own]))]
         found = of_column[order]

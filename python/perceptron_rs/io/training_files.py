@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.io.examples import Examples, held_out, is_held_out
@@ -59,7 +60,7 @@ class TrainingFiles(ExampleFiles):
         data = self.whole()
         held = held_out(len(data), self.holdout)
         if fit is not None:
-            self._fit_to(fit, data if held is None else data.chosen(~held))
+            self._fit_to(fit, data, None if held is None else ~held)
             data = replace(data, rows=self._fitted(fit, data.rows))
         if held is not None:
             self._left_out, data = data.chosen(held), data.chosen(~held)
@@ -251,13 +252,13 @@ class TrainingFiles(ExampleFiles):
         if fit is not None and (fit.of_texts or self.reading.text_columns):
             self.reading = replace(self.reading, in_blocks=True)
 
-    def _fit_to(self, fit: Any, data: Examples) -> None:
-        """Let a scale learn from examples."""
+    def _fit_to(self, fit: Any, data: Examples, chosen: NDArray[np.bool_] | None = None) -> None:
+        """Let a scale learn from examples, or from some of them."""
         rows = data.X
         if self.reading.in_blocks:
             hasher = self.reading.hasher(self.form)
             rows = hasher.learnable(data.rows, of_texts=fit.of_texts).canonical_matrix()
-        fit.add(rows)
+        fit.add(rows if chosen is None else rows[chosen])
 
     def _fitted(self, fit: Any, rows: Any) -> Any:
         """Return rows as the scale leaves them that was learnt from them, and take it for later ones."""

@@ -176,15 +176,9 @@ def block_columns(blocks: Sequence[Block], X: Any) -> MatrixLike:
     if len(blocks) == 1 and not blocks[0].columns:
         texts = records_in(X)
         return X if texts is None else blocks[0].rows(texts)
-    from perceptron_rs.io.hashed.hasher import added
+    from perceptron_rs.io.hashed.hasher import side_by_side
 
-    parts = [block.rows(X) for block in blocks]
-    first = np.cumsum([0, *(block.width for block in blocks)]).tolist()
-    moved = [
-        CsrArrays(part.data, part.indices.astype(np.int64) + begin, part.indptr, part.shape)
-        for part, begin in zip(parts, first, strict=False)
-    ]
-    return CsrArrays.of(*added(moved), first[-1])
+    return side_by_side([block.rows(X) for block in blocks], [block.width for block in blocks])
 
 
 def _taken(X: Any, name: str | int) -> Any:

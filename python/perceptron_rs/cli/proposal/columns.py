@@ -129,7 +129,7 @@ class TableColumns:
         options += ["--decimal", self.mark] if self.mark and is_text else []
         mixed = has_strings or has_gaps or is_hashed
         options += ["--hash-bits", _FEW_BITS] if mixed and not texts and not is_hashed else []
-        return options + (["--scale", "standard"] if has_numbers and (mixed or texts) else [])
+        return options + (["--scale", "maxabs"] if has_numbers and (mixed or texts) else [])
 
 
 def _counts(values: list[str]) -> bool:

@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.features.hashing import hashed
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.reading import RAW, TABLES
 from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.models.summary import label_text
+from perceptron_rs.recipe.scale import Scale
 from perceptron_rs.targets.distinct import distinct, places
 
 #: Of a table, the columns that have a line each; of more, some are named.
 _LINES, _NAMED = 12, 3
+#: Larger numbers leave little to texts, whose length is 1.
+_DROWNS = 10
 #: Classes whose examples are counted.
 _CLASSES = 10
 
@@ -37,7 +41,11 @@ def columns_in_words(files: TrainingFiles, data: Examples) -> list[str]:
         columns, strings = data.hashed or ((), ())
         kinds = dict.fromkeys(columns, "numbers") | dict.fromkeys(strings, "categories")
         kinds |= dict.fromkeys(how.text_columns or (), "words")
-        return _by_kind(kinds, f", {width}")
+        lines = _by_kind(kinds, f", {width}")
+        numbers = [name for name, kind in kinds.items() if kind == "numbers"]
+        if how.text_columns and how.norm and numbers and not isinstance(how.scale, Scale):
+            lines += _drowning(data, numbers, " in place of --tf-idf" if how.scale is not None else "")
+        return lines
     if data.names is None:
         return [
             f"{data.shape[1]} columns of {'numbers' if isinstance(data.X, np.ndarray) else 'sparse numbers'}"
@@ -53,6 +61,15 @@ def columns_in_words(files: TrainingFiles, data: Examples) -> list[str]:
         text = f"{name:{wide}}  numbers from {values.min():.6g} to {values.max():.6g}"
         lines.append(text + ("; it counts the rows" if name in counting else ""))
     return lines
+
+
+def _drowning(data: Examples, numbers: list[str], more: str) -> list[str]:
+    """Return a line about the largest number beside texts, if it is far longer than these."""
+    X: Any = data.X
+    sizes = abs(X[:, hashed(numbers, X.shape[1])[0]]).max(axis=0).toarray()[0]
+    size, name = max(zip(sizes.tolist(), numbers, strict=True))
+    said = f"{name} reaches {size:.6g}, where a text has the length 1: see --scale maxabs{more}"
+    return [said] if size > _DROWNS else []
 
 
 def _by_kind(kinds: dict[str, str], more: str) -> list[str]:

@@ -8,7 +8,7 @@ of it, of these names.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,8 @@ class ExampleHasher:
     scale : Idf, Scale or None
         What weighs the n-grams of each text, or scales the columns of all that is beside texts.
     in_blocks : bool, default=False
-        Whether texts are counted side by side, and what is beside them behind: so the scale is learnt.
+        Whether texts are counted side by side, behind them what is beside them, and once more the numbers of
+        that: so the scale is learnt, of texts or of numbers. Categories are 1, however rare.
     words, categories, notes : objects or None
         They are told of all features, of the strings that are hashed as they are, and of texts.
     """
@@ -54,7 +55,7 @@ class ExampleHasher:
 
     def rows(
         self,
-        texts: Mapping[str, Sequence[str]],
+        texts: Mapping[str, Any],
         others: Sequence[Mapping[str, float | str]] | Mapping[str, Column] | None = None,
         n_rows: int = 0,
     ) -> CsrArrays:
@@ -67,7 +68,10 @@ class ExampleHasher:
         if not isinstance(others, Mapping):
             n_rows = len(next(iter(texts.values())) if others is None else others)
         rest = None if others is None else self._others(others, n_rows)
-        if rest is not None and not self.in_blocks:
+        numbers = None
+        if rest is not None and self.in_blocks:
+            numbers = replace(self, words=None, categories=None)._others(_numbers(others), n_rows)
+        elif rest is not None:
             rest = self._scaled(rest)
             if not texts:
                 return CsrArrays.of(*rest, self.n_columns)
@@ -76,12 +80,8 @@ class ExampleHasher:
             parts: list[Any] = [self._text(name, column[begin:end]) for name, column in texts.items()]
             if not self.in_blocks:
                 return self._weighed(parts, rest, begin, end)
-            parts += [] if rest is None else [_rows_of(rest, begin, end)]
-            moved = [
-                part._replace(indices=part.indices.astype(np.int64) + i * self.n_columns)
-                for i, part in enumerate(parts)
-            ]
-            return CsrArrays.of(*added(moved), len(parts) * self.n_columns)
+            parts += [_rows_of(block, begin, end) for block in (rest, numbers) if block is not None]
+            return side_by_side(parts, [self.n_columns] * len(parts))
 
         return _some_at_a_time(n_rows, some)
 
@@ -123,16 +123,16 @@ class ExampleHasher:
         return _some_at_a_time(blocks.shape[0], some)
 
     def learnable(self, blocks: CsrArrays, *, of_texts: bool) -> CsrArrays:
-        """Return what a scale is learnt from: the n-grams of all texts, or what is beside texts."""
-        ends = (0, self.n_texts) if of_texts else (self.n_texts, self.n_texts + 1)
+        """Return what a scale is learnt from: the n-grams of all texts, or the numbers beside texts."""
+        ends = (0, self.n_texts) if of_texts else (self.n_texts + 1, self.n_texts + 2)
         return CsrArrays.of(*self._block(blocks, *ends, 0, blocks.shape[0]), self.n_columns)
 
     def _block(self, blocks: CsrArrays, left: int, right: int, begin: int, end: int) -> HashedRows:
         n = self.n_columns
         own = _rows_of(blocks, begin, end)
-        is_own = (own.indices >= left * n) & (own.indices < right * n)
-        ends = np.append(0, np.cumsum(is_own))[own.indptr]
-        return HashedRows(own.data[is_own], (own.indices[is_own] % n).astype(np.int32), ends)
+        places = np.flatnonzero((own.indices >= left * n) & (own.indices < right * n))
+        ends = np.searchsorted(places, own.indptr)
+        return HashedRows(own.data[places], (own.indices[places] % n).astype(np.int32), ends)
 
     def _scaled(self, others: HashedRows) -> HashedRows:
         """Return what is beside texts as a scaler leaves it."""
@@ -154,6 +154,13 @@ class ExampleHasher:
         return CsrArrays.of(*added(parts), n)
 
 
+def _numbers(others: Any) -> Any:
+    """Return what is beside texts, without the strings."""
+    if isinstance(others, Mapping):
+        return {name: cells for name, cells in others.items() if not isinstance(cells, Strings)}
+    return [{name: value for name, value in own.items() if not isinstance(value, str)} for own in others]
+
+
 def _rows_of(rows: Any, begin: int, end: int) -> HashedRows:
     indptr, indices, data = csr_slice(rows.indptr, rows.indices, rows.data, begin, end)
     return HashedRows(data, indices, indptr)
@@ -169,6 +176,16 @@ def _some_at_a_time(n_rows: int, some: Callable[[int, int], CsrArrays]) -> CsrAr
         for arrays in zip(*((part.data, part.indices, np.diff(part.indptr)) for part in parts), strict=True)
     )
     return CsrArrays.of(data, indices, np.append(0, np.cumsum(lengths, dtype=np.int64)), parts[0].shape[1])
+
+
+def side_by_side(parts: Sequence[Any], widths: Sequence[int]) -> CsrArrays:
+    """Return the columns of several matrices behind each other."""
+    begins = np.cumsum([0, *widths]).tolist()
+    moved = [
+        CsrArrays(part.data, part.indices.astype(np.int64) + begin, part.indptr, (0, 0))
+        for part, begin in zip(parts, begins, strict=False)
+    ]
+    return CsrArrays.of(*added(moved), begins[-1])
 
 
 def added(parts: Sequence[Any]) -> HashedRows:

@@ -247,6 +247,16 @@ def _check_lengths(column: pa.Array, feature: Feature) -> None:
         )
 
 
+class TextCells:
+    """A column of texts, of which some are made strings at a time; a missing one is empty."""
+
+    def __init__(self, column: pa.Array) -> None:
+        self._column = column
+
+    def __getitem__(self, rows: slice) -> list[str]:
+        return [text or "" for text in self._column[rows].to_pylist()]
+
+
 def hashable(column: pa.Array, feature: Feature) -> Column:
     """Return the cells of a feature, to be hashed; raise `CellError` unless they are numbers or text."""
     column, types, pc = single(column), arrow("types"), arrow("compute")

@@ -16,6 +16,7 @@ from perceptron_rs.io.source import Batch, Source
 from perceptron_rs.io.tables.cells import as_labels, string_error
 from perceptron_rs.io.tables.columns import (
     CellError,
+    TextCells,
     arrow,
     column_of,
     features_of,
@@ -218,13 +219,13 @@ class Layout:
         }
         return hasher.rows(texts, others, table.num_rows)
 
-    def _text(self, table: ArrowRows, name: str) -> list[str]:
+    def _text(self, table: ArrowRows, name: str) -> TextCells:
         column = single(self._column(table, name))
         if not (is_text(column.type) or arrow("types").is_null(column.type)):
             raise CellError(
                 None, f"column {name!r} holds {column.type}, no texts", "do not name it in {text_columns}"
             )
-        return [text or "" for text in column.to_pylist()]
+        return TextCells(column)
 
     def strings(self, schema: pa.Schema) -> tuple[str, ...]:
         """Return the features that are strings by their types, but no texts."""
