@@ -250,16 +250,16 @@ def hashed_rows(
             hashes = murmur3_of_parts(grams.text, grams.starts, sizes, before).view(np.int32)
             if words is not None:
                 words.add(grams, hashes, before=before)
-            own, is_positive = columns_of_hashes(hashes, n_columns)
-            keys = (grams.numbers * n_columns + own) << 1 | ~is_positive
+            columns, is_positive = columns_of_hashes(hashes, n_columns)
+            keys = (grams.numbers * n_columns + columns) << 1 | ~is_positive
         keys.sort(kind="stable")  # which finds that they stand by texts
         signs = 1 - 2 * (keys & 1)
         keys >>= 1
         first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else keys
         sums = np.add.reduceat(signs, first) if len(keys) else signs
-        numbers, columns = np.divmod(keys[first], n_columns)
+        numbers, places = np.divmod(keys[first], n_columns)
         data.append(np.ones(len(sums)) if options.binary else sums.astype(np.float64))
-        indices.append(columns.astype(np.int32))
+        indices.append(places.astype(np.int32))
         counts[1:] += np.bincount(numbers, minlength=len(texts))
     values = np.concatenate(data) if data else np.zeros(0)
     columns = np.concatenate(indices) if indices else np.zeros(0, dtype=np.int32)
@@ -353,7 +353,7 @@ class Words:
 
     def most_frequent(self, columns: NDArray[np.generic], n_columns: int, most: int) -> KeptWords:
         """Return up to ``most`` n-grams of each of these columns, the most frequent first."""
-        of_column = columns_of_hashes(self._hashes, n_columns)[0]
+        of_column = columns_of_hashes(self._hashes, n_columns)[0].astype(np.int64)
         own = np.flatnonzero(np.isin(of_column, columns))
         order = own[np.lexsort((self._hashes[own], -self._counts[own], of_column[own]))]
         found = of_column[order]
