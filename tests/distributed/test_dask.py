@@ -108,6 +108,8 @@ def test_bits_of_the_local_fit(client, partitions, form):
 def test_a_saved_model_is_loaded_as_a_local_one(client, tmp_path):
     model = on_dask.AveragedPerceptron(client=client, **FEW).fit([X[:100], X[100:]], [Y[:100], Y[100:]])
     model.save(tmp_path / "model")
+    assert model.save() == (tmp_path / "model").read_bytes()
+    assert len(model.save(dtype="float16")) < len(model.save())
     loaded = perceptron_rs.load(tmp_path / "model")
     assert type(loaded) is perceptron_rs.AveragedPerceptron
     assert loaded.get_params() == model.to_local().get_params()

@@ -98,10 +98,8 @@ def of_own_type(state: State) -> State:
 
 def with_own_arrays(attributes: dict[str, Any]) -> dict[str, Any]:
     """Return attributes with copies of the arrays: a pickle's buffers and mapped files may be written to."""
-    return {
-        name: np.array(value) if isinstance(value, np.ndarray) else value
-        for name, value in attributes.items()
-    }
+    arrays = {name: np.array(value) for name, value in attributes.items() if isinstance(value, np.ndarray)}
+    return attributes | arrays
 
 
 def rows_in(state: State) -> StoredRows:

@@ -8,8 +8,9 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self, dataclass_transform
 
+from perceptron_rs.choices import WeightType
 from perceptron_rs.distributed.fitting import Cluster, Partitions
 from perceptron_rs.distributed.linear import LinearPartitions
 from perceptron_rs.distributed.sequences import SequencePartitions
@@ -116,15 +117,30 @@ class ClusterLearner(Trainable):
         train(self, self._feeder(cluster, checkpoint, resume=resume, local=self._local))
         return self
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str] | BinaryIO | None = None,
+        *,
+        dtype: WeightType | None = None,
+        prune: float | None = None,
+    ) -> bytes | None:
         """Save the fitted model; `perceptron_rs.load` returns it as a learner that knows of no cluster.
 
-        The same as ``to_local().save(path)``.
+        The same as ``to_local().save(...)``.
 
         Parameters
         ----------
-        path : str or path object
-            File to write. An existing file is replaced completely or not at all.
+        path : str, path object, binary file or None, default=None
+            File to write, completely or not at all. None: what a file would hold is returned.
+        dtype : {"float32", "float16"} or None, default=None
+            Type to which weights of a linear model are rounded, for a smaller file.
+        prune : float or None, default=None
+            Columns of a linear model whose weights are all below this in size are left out.
+
+        Returns
+        -------
+        content : bytes or None
+            What a file holds, if there is no path.
 
         Raises
         ------
@@ -135,7 +151,8 @@ class ClusterLearner(Trainable):
         OSError
             If the file cannot be written.
         """
-        self.to_local().save(path)
+        content: bytes | None = self.to_local().save(path, dtype=dtype, prune=prune)
+        return content
 
     def to_local(self) -> Any:
         """Return the fitted model as a learner that knows of no cluster.

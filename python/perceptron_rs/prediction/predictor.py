@@ -67,7 +67,9 @@ def of_this_version(model: object, state: dict[str, Any]) -> dict[str, Any]:
             versions = {"current_sklearn_version": __version__, "original_sklearn_version": written}
             warning = InconsistentVersionWarning(estimator_name=name, **versions)
         warnings.warn(warning, stacklevel=3)
-    return {key: value for key, value in state.items() if key != _VERSION}
+    own = dict(state)
+    own.pop(_VERSION, None)
+    return own
 
 
 class LearntAttribute(property):
