@@ -131,7 +131,7 @@ def described(item):
     """Return the words that the docstring lists for each parameter that takes one of a few."""
     text = (inspect.getdoc(item) or "").partition("\nParameters\n----------\n")[2]
     lines = re.findall(r"^(\w+) : (\{\".*)$", re.split(r"\n\w[\w ]*\n---", text)[0], re.MULTILINE)
-    return {name: set(re.findall(r'"([\w ]+)"', kind.partition("default")[0])) for name, kind in lines}
+    return {name: set(re.findall(r'"([^"]+)"', kind.partition("default")[0])) for name, kind in lines}
 
 
 def words(annotation):
