@@ -33,15 +33,16 @@ import data
 import numpy as np
 
 USUAL = ("--tol", "none", "--keep-words", "0", "--quiet")
-#: What --choose came to, with the fewest epochs: 0.927 and 0.996 of the held-out texts are right.
-OURS = dict.fromkeys(("news", "mail", "genres"), ("--tf-idf", "--binary", "--epochs", "5"))
+#: What --choose came to, with the fewest epochs: 0.927, 0.996 and 0.530 of the held-out texts are right.
+OURS = dict.fromkeys(("news", "mail"), ("--tf-idf", "--binary", "--epochs", "5"))
+OURS["genres"] = ("--tf-idf", "--epochs", "10")
 OUR_TRIES = [
     (*weights, "--epochs", epochs)
     for weights in (("--tf-idf",), ("--tf-idf", "--binary"))
     for epochs in ("5", "10", "20")
 ]
-#: Epochs and rate of fastText: 0.888 and 0.991.
-PEER = {"news": (25, 0.5), "mail": (5, 1.0), "genres": (5, 0.5)}
+#: Epochs and rate of fastText: 0.888, 0.991 and 0.492.
+PEER = {"news": (25, 0.5), "mail": (5, 1.0), "genres": (10, 0.5)}
 PEER_TRIES = [(epochs, rate) for rate in (0.5, 1.0) for epochs in (5, 10, 25)]
 FASTTEXT = """
 import fasttext, json, os, sys
