@@ -648,3 +648,11 @@ def a_table_packed_by_zstd(path: Path) -> None:
 
     with pa.output_stream(str(path), compression="zstd") as out:
         out.write(table([(t, y) for y, t in reviews()], ["text", "y"]).encode())
+
+
+@shape("reviews")
+def a_folder_for_each_label(path: Path) -> None:
+    for i, (y, t) in enumerate(reviews()):
+        folder = path / ("bad", "good")[y]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{i}.txt").write_text(t.replace(" film ", "\n"))

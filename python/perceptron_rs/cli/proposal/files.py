@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from perceptron_rs.cli.proposal.columns import LINES
 from perceptron_rs.cli.proposal.lines import of_lines
-from perceptron_rs.cli.proposal.proposed import Proposal, to_train, unused
+from perceptron_rs.cli.proposal.proposed import Proposal, by_python, to_train, unused
 from perceptron_rs.cli.proposal.tables import of_parquet
 from perceptron_rs.cli.status import PROGRAM
 from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
@@ -61,10 +61,12 @@ def proposal(word: str, typed: Sequence[str], *, is_known: bool = False) -> str 
 
 
 def _command(word: str, typed: list[str], *, is_known: bool) -> str | None:
-    path = Path(paths_of(word)[0])
-    if not (path.is_file() or path.is_dir()):
-        return None  # a pipe, which has been read: to open it again would wait for a writer
-    found = of_parquet(word, path) if path.suffix == ".parquet" else _of_bytes(word, path)
+    found = _of_folders(Path(word)) if Path(word).is_dir() else None
+    if found is None:
+        path = Path(paths_of(word)[0])
+        if not (path.is_file() or path.is_dir()):
+            return None  # a pipe, which has been read: to open it again would wait for a writer
+        found = of_parquet(word, path) if path.suffix == ".parquet" else _of_bytes(word, path)
     if found is None:
         return None
     forms = {SUFFIXES.get(Path(found.word).suffix), *found.options}
@@ -81,6 +83,20 @@ def _command(word: str, typed: list[str], *, is_known: bool) -> str | None:
     if found.command != "train":
         new = [found.command, found.word]
     return None if new == typed else " && ".join([*found.steps, f"{PROGRAM} {shlex.join(new)}"])
+
+
+def _of_folders(path: Path) -> Proposal | None:
+    """Propose what learns from texts, a file each, in folders that are called like their labels."""
+    folders = [one for one in sorted(path.iterdir()) if one.is_dir()]
+    firsts = [next(filter(Path.is_file, sorted(one.iterdir())), None) for one in folders]
+    if len(folders) < 2 or not all(one and one.suffix in ("", ".txt") for one in firsts):
+        return None
+    new = unused(f"{path.name}.txt")
+    code = (
+        "import pathlib; [print(p.parent.name, ' '.join(p.read_text('utf-8', 'replace').split()), sep='\\t') "
+    )
+    code += f"for p in sorted(pathlib.Path({str(path)!r}).glob('*/*')) if p.is_file()]"
+    return to_train(new, "--text", steps=[by_python(code, new)])
 
 
 def _of_bytes(word: str, path: Path) -> Proposal | None:
