@@ -10,6 +10,7 @@ from perceptron_rs.cli.learning import SaveOptions, options_of
 from perceptron_rs.errors import ArgumentError, one_line
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.parameters.groups import options
+from perceptron_rs.parameters.kinds import listed
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.stream.options import StreamOptions
 
@@ -75,8 +76,9 @@ def say(name: str, *value: Any) -> str:
         return flag
     if value[0] is False:
         return f"--no-{flag[2:]}"
-    parts = value[0] if isinstance(value[0], list | tuple) else value
-    return f"{flag} {','.join(map(_written, parts))}"
+    if isinstance(value[0], list | tuple):
+        return f"{flag} {','.join(_written(listed([str(part)])) for part in value[0])}"
+    return f"{flag} {','.join(map(_written, value))}"
 
 
 def _written(value: object) -> str:

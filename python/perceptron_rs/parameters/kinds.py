@@ -5,7 +5,7 @@ Not even argparse is imported here: what predicts reads what values must be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -258,8 +258,18 @@ def labels(text: str) -> tuple[str, ...]:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Return names that are separated by commas."""
-    return tuple(text.split(","))
+    """Return names that are separated by commas; one that holds a comma is in quotes, as in CSV."""
+    import csv
+
+    return tuple(next(csv.reader([text]), [])) or ("",)
+
+
+def listed(found: Iterable[str]) -> str:
+    """Return names as `names` takes them."""
+    return ",".join(
+        '"' + name.replace('"', '""') + '"' if name.startswith('"') or set(name) & set(",\r\n") else name
+        for name in found
+    )
 
 
 def is_delimiter(text: str) -> bool:

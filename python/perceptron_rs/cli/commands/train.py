@@ -36,6 +36,7 @@ from perceptron_rs.io.reading import OF_TEXT, TABLES
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PACKED
 from perceptron_rs.models.summary import plain
+from perceptron_rs.parameters.kinds import listed
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.recipe.of_files import keep_recipe
@@ -293,7 +294,7 @@ class ExampleTraining(training.Training):
         typed = f"{PROGRAM} {shlex.join(self.arguments.typed)}"
         steps = []
         if self._counting:
-            steps.append(f"{typed} --drop {shlex.quote(','.join(self._counting))}")
+            steps.append(f"{typed} --drop {shlex.quote(listed(self._counting))}")
         elif (tried := self._trial) is not None and tried.scaled is not None and tried.scaled < tried.errors:
             accuracy = 1 - tried.scaled / tried.n
             steps.append(f"{typed} --scale standard   # accuracy {accuracy:.4f} on the same examples")

@@ -9,6 +9,7 @@ from itertools import pairwise
 from perceptron_rs.cli.proposal.proposed import most
 from perceptron_rs.features.categories import kind_of_strings
 from perceptron_rs.features.numerals import MARKS, mark_of, number_of
+from perceptron_rs.parameters.kinds import listed
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-")
@@ -123,9 +124,9 @@ class TableColumns:
         last = len(self.names) - 1
         options = [] if self.target == last and not is_hashed else ["--target", self.names[self.target]]
         options = options if several is None else ["--multilabel", "--target", several]
-        options += ["--text-columns", ",".join(texts)] if texts else []
-        options += ["--drop", ",".join(dict.fromkeys(drop))] if drop else []
-        options += ["--missing", ",".join(missing)] if missing else []
+        options += ["--text-columns", listed(texts)] if texts else []
+        options += ["--drop", listed(dict.fromkeys(drop))] if drop else []
+        options += ["--missing", listed(missing)] if missing else []
         options += ["--decimal", self.mark] if self.mark and is_text else []
         mixed = has_strings or has_gaps or is_hashed
         options += ["--hash-bits", _FEW_BITS] if mixed and not texts and not is_hashed else []
