@@ -37,6 +37,12 @@ def story(model):
     )
 
 
+def test_batches_in_a_list_are_read_once():
+    source = Source(batches=lambda: [(ATTRIBUTES, TAGS)], again=False)
+    model = SequencePerceptron(max_iter=1, shuffle=False, hash_columns=64)
+    assert model.fit_stream(source, classes=["D", "N", "V"]).n_seen_ == len(LENGTHS)
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_blocks_change_no_bit(learner, engine_name):
     model = clone(learner).set_params(engine=engine_name)

@@ -34,7 +34,7 @@ def sequence_source(model: SequenceLearner, given: object, *, goes_on: bool) -> 
 
 def encoded(model: SequenceLearner, source: Source, *, goes_on: bool) -> Source:
     """Return a source of matrices; attributes are encoded by the encoder of the model, fitted if need be."""
-    batches = source.batches()
+    batches = iter(source.batches())
     first = next((batch for batch in batches if not _holds_nothing(batch)), None)
     if not source.again and first is not None:
         source = replace(source, batches=lambda: chain([first], batches))
