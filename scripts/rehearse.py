@@ -22,6 +22,8 @@ import tarfile
 import tempfile
 import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import dist
@@ -168,9 +170,46 @@ def upgrade(environment: Environment, before: Path, install: list[str]) -> None:
         refused = status == "1" and "perceptrons: error: " in printed and "Traceback" not in printed
         dist.need(status == "0" or refused, f"after the upgrade, {command} ended with {status}:\n{printed}")
         if refused:
-            say(f"  refused by name: {printed.strip()}")
+            say(f"refused by name: {printed.strip()}")
         elif number in (0, 3):
             dist.need(printed == answers[number // 3], f"{command} answers otherwise after the upgrade")
+
+
+def as_users_do(python: str, work: Path, links: list[str], version: str, extras: list[str]) -> None:
+    """Install, run the README, each of some extras alone, and uninstall."""
+    environment = Environment(python, work)
+    environment.pip("install", "--quiet", "--only-binary", ":all:", *links, f"{NAME}=={version}")
+    shutil.copy(ROOT / "tests" / "smoke.py", environment.folder)
+    environment.run("python", "-I", "-W", "error", "smoke.py")
+    say(f"{python}: {readme(environment)} blocks of the README print what they show")
+    for extra in extras:
+        alone = Environment(python, work)
+        own = f"{NAME},numpy,scipy"
+        alone.pip("install", "--quiet", "--only-binary", own, *links, f"{NAME}[{extra}]=={version}")
+        alone.run("python", "-c", f"from perceptron_rs import Perceptron as P; {USES[extra]}")
+        say(f"{python}: with the extra {extra} alone")
+        shutil.rmtree(alone.folder)
+    environment.pip("uninstall", "--quiet", "--yes", NAME)
+    left = [file for file in environment.files() if re.search(r"/perceptron(_rs|s)[-./]|/perceptrons$", file)]
+    dist.need(not left, f"uninstalling leaves {left}")
+    say(f"{python}: uninstalling leaves nothing")
+    shutil.rmtree(environment.folder)
+
+
+def guide(python: str, work: Path, links: list[str], version: str, sdist: Path) -> str:
+    """Run the pages of the guide with what is installed, and return what pytest says last."""
+    environment = Environment(python, work)
+    tests = PROJECT["dependency-groups"]["test"]
+    environment.pip("install", "--quiet", "--only-binary", NAME, *links, f"{NAME}[csv]=={version}", *tests)
+    with tarfile.open(sdist) as archive:
+        archive.extractall(environment.folder, filter="data")
+    tree = environment.folder / f"{NAME}-{version}"
+    shutil.rmtree(tree / "python")  # so that what is installed is tried
+    how = ["-q", "-p", "no:cacheprovider", "--rootdir", str(tree), "-c", str(tree / "pyproject.toml")]
+    pages = ["-k", "test_page and (guide or quickstart)", str(tree / "tests" / "test_docs.py")]
+    printed = environment.run("python", "-m", "pytest", *how, *pages)
+    shutil.rmtree(environment.folder)
+    return printed.strip().splitlines()[-1]
 
 
 def main() -> None:
@@ -206,61 +245,24 @@ def main() -> None:
         dist.run(maturin, "build", "--release", "--out", work, cwd=clone, environment=variables)
         (before,) = work.glob("*.whl")
 
-    def package(extra: str = "") -> str:
-        return f"{NAME}{extra}=={version}"
-
-    extras = list(USES)
-    interpreters = pythons()
+    package = f"{{}}=={version}".format
+    extras, interpreters = list(USES), pythons()
     dist.need(bool(interpreters), "there is no Python that the package promises")
-    for number, python in enumerate(interpreters):
-        environment = Environment(python, work)
-        environment.pip("install", "--quiet", "--only-binary", ":all:", *links, package())
-        shutil.copy(ROOT / "tests" / "smoke.py", environment.folder)
-        environment.run("python", "-I", "-W", "error", "smoke.py")
-        say(f"{python}: {readme(environment)} blocks of the README print what they show")
-        for extra in extras if options.every else extras[number :: len(interpreters)]:
-            alone = Environment(python, work)
-            alone.pip(
-                "install", "--quiet", "--only-binary", f"{NAME},numpy,scipy", *links, package(f"[{extra}]")
-            )
-            alone.run("python", "-c", f"from perceptron_rs import Perceptron as P; {USES[extra]}")
-            say(f"  with the extra {extra} alone")
-            shutil.rmtree(alone.folder)
+
+    def on_python(number: int) -> None:
+        mine = extras if options.every else extras[number :: len(interpreters)]
+        as_users_do(interpreters[number], work, links, version, mine)
         if before:
-            old = Environment(python, work)
-            upgrade(old, before, [*links, package()])
-            say(f"  upgraded from {before.name}")
-        empty = Environment(python, work)
-        empty.pip("install", "--quiet", "--no-deps", str(wheel))
-        there = empty.files()
-        empty.pip("uninstall", "--quiet", "--yes", NAME)
-        left = [file for file in empty.files() if "perceptron" in file]
-        dist.need(bool(there) and not left, f"uninstalling leaves {left}")
-        say("  uninstalling leaves nothing")
-        if number == 0:
-            with tarfile.open(sdist) as archive:
-                archive.extractall(environment.folder, filter="data")
-            tree = environment.folder / f"{NAME}-{version}"
-            shutil.rmtree(tree / "python")  # so that what is installed is tried
-            environment.pip("install", "--quiet", *PROJECT["dependency-groups"]["test"])
-            pages = "test_page and (guide or quickstart)"
-            tests = ["tests/test_docs.py", "-q", "-p", "no:cacheprovider", "-k", pages]
-            printed = environment.run(
-                "python",
-                "-m",
-                "pytest",
-                "--rootdir",
-                str(tree),
-                "-c",
-                str(tree / "pyproject.toml"),
-                str(tree / tests[0]),
-                *tests[1:],
-            )
-            say(f"  the guide: {printed.strip().splitlines()[-1]}")
-        shutil.rmtree(environment.folder)
+            upgrade(Environment(interpreters[number], work), before, [*links, package(NAME)])
+            say(f"{interpreters[number]}: upgraded from {before.name}")
+
+    with ThreadPoolExecutor(2) as pool:  # pip waits for the network, or takes one core
+        for done in [*map(partial(pool.submit, on_python), range(len(interpreters)))]:
+            done.result()
+    say(f"the guide: {guide(interpreters[0], work, links, version, sdist)}")
     if not options.no_sdist:
         built = Environment(interpreters[0], work, compiler=True)
-        built.pip("install", "--quiet", "--no-binary", NAME, *links, package())
+        built.pip("install", "--quiet", "--no-binary", NAME, *links, package(NAME))
         shutil.copy(ROOT / "tests" / "smoke.py", built.folder)
         built.run("python", "-I", "-W", "error", "smoke.py")
         say("the sdist: built without Rust, and its bits are right")
