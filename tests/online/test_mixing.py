@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -16,6 +17,7 @@ from tests.learners import PARTITIONED
 from perceptron_rs import AveragedPerceptron, Perceptron, SequencePerceptron, load, reproduce
 from perceptron_rs.engines import below, get_engine
 from perceptron_rs.linear.packed_model import PackedModel
+from perceptron_rs.mixing import rounds, shares
 from perceptron_rs.mixing.rounds import Mixed, in_threads, partition_bounds
 from perceptron_rs.mixing.shares import (
     Sum,
@@ -654,3 +656,40 @@ def test_a_draft_refuses_what_needs_another_loop(engine):
     ):
         with pytest.raises(ValueError, match="a draft takes sparse rows, one thread, no penalty"):
             draft.learn(data, replace(settings, **options), 0)
+
+
+@pytest.mark.filterwarnings("ignore:ctrl-c ended the fit")
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_what_ctrl_c_leaves_of_a_round_are_the_epochs_that_it_tells_of(learner):
+    """Ctrl-C on each line of a round on drafts."""
+    X, y = sp.random(12, 60, 0.05, format="csr", random_state=1), np.arange(12) % 6
+    options = {"tol": None, "random_state": 0, "n_partitions": 2}
+    expected = [learner(max_iter=n, **options).fit(X, y) for n in (1, 2)]
+    files = {shares.__file__, rounds.__file__}
+    left = -1
+
+    def at_line(frame, event, _):
+        nonlocal left
+        if frame.f_code.co_filename not in files or frame.f_code.co_name == "epoch":
+            return None
+        left -= event == "line"
+        if left == 0:
+            raise KeyboardInterrupt
+        return at_line
+
+    n_lines = 0
+    while left <= 0:
+        n_lines, left = n_lines + 1, n_lines
+        before = sys.gettrace()
+        sys.settrace(at_line)
+        try:
+            model = learner(max_iter=2, keep_on_interrupt=True, **options).fit(X, y)
+        except KeyboardInterrupt:
+            continue  # before the first epoch, or behind the last
+        finally:
+            sys.settrace(before)
+        if n_epochs := len(model.mistakes_per_epoch_):
+            same = expected[n_epochs - 1]
+            assert model._model.state()["coef"].tobytes() == same._model.state()["coef"].tobytes()
+            assert model.n_seen_.tolist() == [n_epochs * 12] * 6
+    assert n_lines > 300

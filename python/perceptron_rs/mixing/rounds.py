@@ -109,7 +109,7 @@ def in_threads(
     def make_round(state: State, number: int, ended: Collection[int]) -> tuple[State, Epoch, Sequence[State]]:
         if isinstance(state, DraftState) and ended:  # a draft learns all planes
             state = state.model().state()
-        free = list(state.drafts) if isinstance(state, DraftState) else []
+        free = list(state.drafts()) if isinstance(state, DraftState) else []
 
         def learn(data: Data, settings: Linear | Chain) -> PartitionPass:
             if not isinstance(settings, Linear) or not isinstance(state, DraftState):

@@ -39,6 +39,8 @@ from perceptron_rs.settings import Chain, Epoch, Linear
 _SPARSE = ("emission", "pair")
 #: What is said of penalties that are pending.
 _PENDING = {"ages", "strengths"}
+#: Numbers that a draft gives by their places.
+_WEIGHTS = {"coef", "coef_u"}
 #: Arrays of more numbers are held as those that have changed, where these are few.
 _LARGE = 1 << 12
 #: Planes of more numbers are added and mixed by blocks of so many, which stay in the cache.
@@ -154,26 +156,35 @@ class AveragedArray:
 class DraftState(dict[str, NDArray[Any]]):
     """State of a linear learner whose weights stay with the drafts of an engine, which are all alike.
 
-    It has the names of a state, but its "coef" are empty.
+    It has the names of a state, but its "coef" are empty. The drafts take over a ``change`` when they are
+    asked for: what Ctrl-C leaves of an epoch before that is the state before it.
     """
 
-    def __init__(self, drafts: Sequence[Draft]) -> None:
+    def __init__(self, drafts: Sequence[Draft], change: State | None = None) -> None:
         super().__init__(drafts[0].at(np.zeros(0, dtype=np.int64)))
         del self["places"]
-        self.drafts = drafts
+        self._drafts, self._change = drafts, change
+        self.update({name: array for name, array in (change or {}).items() if name in self.keys() - _WEIGHTS})
+
+    def drafts(self) -> Sequence[Draft]:
+        """Return the drafts, with this state. To take it over twice does no harm."""
+        if self._change is not None:
+            for draft in self._drafts:
+                draft.put(self._change)
+            self._change = None
+        return self._drafts
 
     def model(self) -> LinearModel:
         """Return what has been learnt."""
-        return self.drafts[0].model()
+        return self.drafts()[0].model()
 
     def after(self, change: Change) -> DraftState:
-        """Return the state after a change, which all drafts take over."""
+        """Return the state after a change."""
         (places, *_), now = change.numbers["coef"], State(seen=change.seen)
         for name, (_, w, u) in change.numbers.items():
             now |= State({name: w} if u is None else {name: w, f"{name}_u": u})
-        for draft in self.drafts:
-            draft.put(now | State({} if places is None else {"places": places}))
-        return DraftState(self.drafts)
+        assert places is not None  # drafts tell them
+        return DraftState(self._drafts, now | {"places": places})
 
 
 class DraftWeights(AveragedArray):
@@ -181,7 +192,7 @@ class DraftWeights(AveragedArray):
 
     def __init__(self, state: DraftState) -> None:
         super().__init__(state, "coef")
-        self._draft = state.drafts[0]
+        self._draft = state.drafts()[0]
 
     def is_little(self, n: int) -> bool:  # noqa: ARG002
         """Whether to send n numbers with their places: always, for each pass has few."""
