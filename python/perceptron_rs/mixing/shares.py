@@ -192,7 +192,8 @@ class DraftWeights(AveragedArray):
 
     def __init__(self, state: DraftState) -> None:
         super().__init__(state, "coef")
-        self._draft = state.drafts()[0]
+        self._draft, self._K = state.drafts()[0], len(state["seen"])
+        self._last = Entries(None, np.zeros(0), None)  # what was asked for last, which is asked for again
 
     def is_little(self, n: int) -> bool:  # noqa: ARG002
         """Whether to send n numbers with their places: always, for each pass has few."""
@@ -200,14 +201,18 @@ class DraftWeights(AveragedArray):
 
     def at(self, places: Places) -> Entries:
         """Return the numbers at these places."""
-        assert places is not None
-        now = self._draft.at(places)
-        return Entries(places, now["coef"], now.get("coef_u"))
+        if places is not self._last.places:
+            assert places is not None
+            now = self._draft.at(places)
+            self._last = Entries(places, now["coef"], now.get("coef_u"))
+        return self._last
 
     def spread(self, of_planes: NDArray[Number], places: Places) -> NDArray[Number]:
         """Return, for each place, the number of its plane."""
+        if (of_planes == of_planes[0]).all():
+            return of_planes[:1]
         assert places is not None
-        return of_planes[places % len(of_planes)]
+        return of_planes[places % self._K]
 
 
 @standard()
