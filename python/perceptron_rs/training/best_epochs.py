@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import State, arrays_of
-from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.engines import RunState
 
 #: Arrays that hold the entries of one plane after another, by the array that says where each plane's begin.
@@ -72,10 +71,10 @@ def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
             continue
         begins, others = (_entry_ends(state, name, len(of_second)) for state in (first, second))
         if begins is None or others is None:
-            aside = of_second.reshape(-1, *[1] * (first[name].ndim - 1))
             whole = both[name] = np.empty_like(first[name])
-            for piece in pieces(len(whole), whole.size // len(whole)):
-                whole[piece] = np.where(aside[piece], second[name][piece], first[name][piece])
+            # Plane by plane: to choose number by number takes eight times as long.
+            for k, is_second in enumerate(of_second.tolist()):
+                whole[k] = (second if is_second else first)[name][k]
             continue
         parts = [
             second[name][others[k] : others[k + 1]] if is_second else first[name][begins[k] : begins[k + 1]]
