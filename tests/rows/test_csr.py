@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import _core
+from perceptron_rs.engines import forced_instruction_set, instruction_sets
 from perceptron_rs.rows.selection import concatenate_rows, select_columns
 
 TYPES = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32"]
@@ -231,6 +232,29 @@ def test_nothing_is_written(trainer):
         array.setflags(write=False)
     trainer.fit(X, [0, 1] * 10, max_iter=3)
     assert (X.data.tobytes(), X.indices.tobytes(), X.indptr.tobytes()) == before
+
+
+@pytest.mark.parametrize("name", instruction_sets())
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_scores_of_short_rows_have_the_bits_of_dense_ones(dtype, name):
+    """Around the numbers of planes and of entries at which another loop takes over; with the last column."""
+    rng, d = np.random.default_rng(2), 37
+    for longest in (0, 1, 3, 4, 5, 16, 17, 19, 20):
+        rows = [rng.permutation(d)[: rng.integers(0, longest + 1)] for _ in range(300)]
+        rows[0], rows[1] = np.arange(longest), np.full(min(longest, 1), d - 1)
+        dense = np.zeros((300, d), dtype)
+        for row, columns in zip(dense, rows, strict=True):
+            row[columns] = rng.standard_normal(len(columns)) * 10.0 ** rng.integers(-8, 8, len(columns))
+        X = sp.csr_matrix(dense)
+        for planes in (2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 20, 29, 31, 32, 33):
+            w, b = (
+                rng.standard_normal((planes, d)) * 10.0 ** rng.integers(-8, 8, (planes, d)),
+                rng.random(planes),
+            )
+            with forced_instruction_set(name):
+                found = _core.scores(_core.csr_rows(X.indptr, X.indices, X.data, d), w, b, threads=1)
+                expected = _core.scores(_core.dense_rows(dense), w, b, threads=1)
+            assert found.tobytes() == expected.tobytes(), (longest, planes)
 
 
 @pytest.mark.parametrize("columns", [400_000, 500_000])

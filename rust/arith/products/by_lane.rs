@@ -112,15 +112,23 @@ fn in_a_row<I: Index>(columns: &[I]) -> [usize; IN_A_ROW] {
     }
 }
 
-/// With fewer vectors, only rows of a few entries pay.
-pub const MANY: usize = 16;
+/// Up to so many vectors, rows of fewer entries than this lose: the lengths of their lanes cannot be foreseen.
+const MANY: usize = 32;
+const LONG: usize = 20;
 
 /// Whether this pays for so many vectors and entries. [`ManyProducts`] are of eight vectors and an entry at least.
 #[inline(always)]
 #[must_use]
 pub fn are_many(vectors: usize, entries: usize) -> bool {
     let short = vectors >= LANES && (1..=IN_A_ROW).contains(&entries);
-    HAS_VECTORS && (short || vectors >= MANY && vectors * entries >= 256)
+    let long = vectors >= 16 && entries >= LONG || vectors > MANY && vectors * entries >= 256;
+    HAS_VECTORS && (short || long)
+}
+
+/// Whether no row of so many entries, or fewer, gains much with so many vectors.
+#[must_use]
+pub fn are_few(vectors: usize, entries: usize) -> bool {
+    vectors < 16 || vectors <= MANY && entries < LONG
 }
 
 /// Products of a row with many vectors, which stand by column.

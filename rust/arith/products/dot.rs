@@ -266,34 +266,31 @@ pub(super) const SOON: usize = 16;
 /// updates adjacent sums. `soon` is told which weights will be read after some more entries.
 #[inline(always)]
 #[must_use]
-pub fn dots_entries<I: Index, const C: usize>(
+pub fn dots_entries<S: Simd, I: Index, const C: usize>(
+    simd: S,
     columns: &[I],
     values: &[f64],
     w: &[f64],
     (stride, offset): (usize, usize),
     soon: impl Fn(&[f64]),
 ) -> [[f64; 4]; C] {
+    let simd = simd.fours();
     let at = |j: &I| &w[j.at() * stride + offset..][..4 * C];
     let mut lanes = [[[0.0; 4]; C]; LANES];
     for (e, (j, x)) in columns.iter().zip(values).enumerate() {
         if let Some(next) = columns.get(e + SOON) {
             soon(at(next));
         }
+        let x = simd.lanes(&[*x; 4]);
         for (lane, w) in lanes[j.at() % LANES].iter_mut().zip(at(j).as_chunks::<4>().0) {
-            for k in 0..4 {
-                lane[k] += w[k] * *x;
-            }
+            simd.write(simd.add_products(simd.lanes(lane), simd.lanes(w), x), lane);
         }
     }
-    let mut sums = [[0.0; 4]; C];
-    for c in 0..C {
-        for k in 0..4 {
-            let mut own = [0.0; LANES];
-            for lane in 0..LANES {
-                own[lane] = lanes[lane][c][k];
-            }
-            sums[c][k] = fold(own);
-        }
+    // The trees, of four vectors at once.
+    let (mut sums, add) = ([[0.0; 4]; C], |a: [f64; 4], b: [f64; 4]| from_fn(|k| a[k] + b[k]));
+    for (c, sum) in sums.iter_mut().enumerate() {
+        let pair = |i: usize| add(lanes[i][c], lanes[i + LANES / 2][c]);
+        *sum = add(add(pair(0), pair(2)), add(pair(1), pair(3)));
     }
     sums
 }

@@ -84,9 +84,9 @@ struct Products<'a, I> {
 impl<I: Index> Products<'_, I> {
     /// `4*C` planes from `offset` on; returns how many.
     #[inline(always)]
-    fn group<const C: usize>(&mut self, offset: usize) -> usize {
+    fn group<S: Simd, const C: usize>(&mut self, simd: S, offset: usize) -> usize {
         let (columns, values) = self.row;
-        let found = dots_entries::<I, C>(columns, values, self.w, (self.stride, offset), prefetch);
+        let found = dots_entries::<S, I, C>(simd, columns, values, self.w, (self.stride, offset), prefetch);
         for (sum, found) in self.sums[offset..].iter_mut().zip(found.as_flattened()) {
             *sum = *found;
         }
@@ -119,7 +119,7 @@ impl<I: Index> Leaf for Products<'_, I> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, _simd: S) {
+    fn run<S: Simd>(mut self, simd: S) {
         let (mut offset, columns) = (0, self.row.0);
         // Behind the last weight of the last column nothing need be stored. Columns that are renamed do not rise.
         let last = || columns.iter().map(|j| j.at()).max();
@@ -132,11 +132,12 @@ impl<I: Index> Leaf for Products<'_, I> {
             offset += match fours {
                 0 => self.one_by_one(offset),
                 _ if columns.len() <= few => self.four_of_few(offset),
-                1 => self.group::<1>(offset),
-                2 => self.group::<2>(offset),
-                3 => self.group::<3>(offset),
-                5 => self.group::<5>(offset),
-                _ => self.group::<4>(offset),
+                1 => self.group::<S, 1>(simd, offset),
+                2 => self.group::<S, 2>(simd, offset),
+                3 => self.group::<S, 3>(simd, offset),
+                5 => self.group::<S, 5>(simd, offset),
+                8 => self.group::<S, 8>(simd, offset),
+                _ => self.group::<S, 4>(simd, offset),
             };
         }
     }

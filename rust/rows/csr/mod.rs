@@ -6,7 +6,7 @@ pub mod loops;
 use std::ops::Range;
 
 use crate::arith::axpy::axpy_entries;
-use crate::arith::by_lane::{MANY as MANY_VECTORS, WideRow, widened};
+use crate::arith::by_lane::{WideRow, are_few, widened};
 use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
@@ -278,7 +278,7 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         out: &mut [f64],
     ) -> Result<()> {
         match weights {
-            Arranged::ByColumn { w, stride } if *stride < MANY_VECTORS => {
+            Arranged::ByColumn { w, stride } if are_few(*stride, self.facts.longest) => {
                 self.few_planes(range, (w, *stride), intercept, out)?;
             }
             Arranged::ByColumn { w, stride } => {
