@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .shapes import SHAPES
+from .odd_shapes import SHAPES
 
 
 def commands_of(answer, name):

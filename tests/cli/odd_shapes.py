@@ -1,0 +1,220 @@
+"""Files of more shapes: those of exports, logs and other programs, and those made by hand."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from pathlib import Path
+
+from .shapes import SHAPES, people, reviews, shape, table
+
+__all__ = ["SHAPES"]
+
+
+@shape("turned.txt")
+def texts_with_a_label_behind_a_tab(path: Path) -> None:
+    path.write_text("".join(f"{t}\t{('bad', 'good')[y]}\n" for y, t in reviews()))
+
+
+@shape("flowers.txt")
+def numbers_between_blanks(path: Path) -> None:
+    path.write_text(
+        "".join(f"{a}  {f} {x}\n" for _, _, a, f, x, _ in people(300) if (a > 40) == (x == "male"))
+    )
+
+
+@shape("bars.csv")
+def bars_between_columns(path: Path) -> None:
+    rows = [(a, f, x, e, s) for _, s, a, f, x, e in people()]
+    path.write_text(table(rows, ["age", "fare", "sex", "port", "y"], "|"))
+
+
+@shape("twice.csv")
+def two_columns_of_one_name(path: Path) -> None:
+    rows = [(a, f, x, s) for _, s, a, f, x, _ in people()]
+    path.write_text(table(rows, ["of/all & more", "of/all & more", "sex", "y"]))
+
+
+@shape("titled.csv")
+def a_title_above_the_names(path: Path) -> None:
+    rows = [(a, f, x, s) for _, s, a, f, x, _ in people()]
+    path.write_text("# passengers of 1912\n\n# all\n\n" + table(rows, ["age", "fare", "sex", "y"]))
+
+
+@shape("reviews.csv.gz")
+def packed_latin1(path: Path) -> None:
+    rows = [(("bad", "good")[y], t + " £5") for y, t in reviews()]
+    path.write_bytes(gzip.compress(table(rows, ["label", "text"]).encode("latin-1")))
+
+
+@shape("app.log")
+def lines_of_a_log(path: Path) -> None:
+    lines = (
+        f"2024-03-{1 + i % 9:02d} 10:00:01,{i % 1000:03d} {('WARN', 'INFO')[y]} [main-{i % 4}] {t}\n"
+        for i, (y, t) in enumerate(reviews())
+    )
+    path.write_text("".join(lines))
+
+
+@shape("essays.csv")
+def very_long_texts(path: Path) -> None:
+    rows = [((t + " ") * 3000, y) for y, t in reviews(120)]
+    path.write_text(table(rows, ["essay", "y"]))
+
+
+@shape("nested.jsonl")
+def objects_in_objects(path: Path) -> None:
+    records = (
+        {"id": f"a{i}", "doc": {"text": t, "of": {"n": i % 7}}, "tags": [i], "label": y}
+        for i, (y, t) in enumerate(reviews())
+    )
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+@shape("tokens.jsonl")
+def lists_of_tokens_and_tags(path: Path) -> None:
+    record = {"tokens": ["the", "dog", "barks"], "ner_tags": ["DET", "NOUN", "VERB"]}
+    path.write_text((json.dumps(record) + "\n") * 20)
+
+
+@shape("archive.zip")
+def a_table_in_an_archive(path: Path) -> None:
+    rows = [(("bad", "good")[y], t) for y, t in reviews()]
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("of/reviews.csv", table(rows, ["label", "text"]))
+        archive.writestr("readme.md", "Reviews")
+
+
+@shape("gaps.csv")
+def labels_that_are_missing(path: Path) -> None:
+    rows = [(a, f, x, "" if i % 9 == 0 else ("no", "yes")[s]) for i, s, a, f, x, _ in people()]
+    path.write_text(table([*rows, ("Total", "", "", "")], ["age", "fare", "sex", "bought"]))
+
+
+@shape("umsatz.csv")
+def excel_german(path: Path) -> None:
+    rows = (
+        f"{i};{a};{1000 * f:,.2f} €;{s};{'ja' if y else 'nein'}".translate({44: 46, 46: 44})
+        for i, y, a, f, s, _ in people()
+    )
+    lines = ["Kunde;Alter;Betrag;Geschlecht;gekauft", *rows, ""]
+    path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
+
+
+@shape("sales.csv")
+def money_and_percent(path: Path) -> None:
+    rows = [(f"${100 * f:,.2f}", f"{a}%" if i % 8 else "-", y) for i, y, a, f, *_ in people()]
+    path.write_text(table(rows, ["price", "discount", "bought"]))
+
+
+@shape("unicode.csv")
+def utf16_without_a_mark(path: Path) -> None:
+    rows = [(a, f, "yes" if y else "no") for _, y, a, f, *_ in people()]
+    path.write_bytes(table(rows, ["age", "fare", "bought"], end="\r\n").encode("utf-16-le"))
+
+
+@shape("onehot.csv")
+def a_column_for_each_class(path: Path) -> None:
+    rows = [(a, f, 0, 1 - y, y) for _, y, a, f, *_ in people()]
+    path.write_text(table([*rows, (1, 1, 1, 0, 0), (2, 1, 1, 0, 0)], ["age", "fare", "none", "no", "yes"]))
+
+
+@shape("toxic.csv")
+def a_column_for_each_label_of_texts(path: Path) -> None:
+    rows = [(f"{i:09x}", t, 1 - y, int("sea" in t)) for i, (y, t) in enumerate(reviews())]
+    path.write_text(table(rows, ["id", "comment", "toxic", "wet"]))
+
+
+@shape("nested.json")
+def a_long_list_of_nested_objects(path: Path) -> None:
+    records = [
+        {"id": i, "of": {"text": t, "more": "x" * 900}, "label": y} for i, (y, t) in enumerate(reviews())
+    ]
+    path.write_text(json.dumps(records, indent=1))
+
+
+@shape("wrapped.json")
+def a_list_in_an_object(path: Path) -> None:
+    path.write_text(json.dumps({"data": [{"text": t, "label": y} for y, t in reviews()], "n": 300}))
+
+
+@shape("columns.json")
+def columns_as_pandas_writes_them(path: Path) -> None:
+    texts = {str(i): (t, ("bad", "good")[y]) for i, (y, t) in enumerate(reviews())}
+    path.write_text(
+        json.dumps({name: {i: x[k] for i, x in texts.items()} for k, name in enumerate(("text", "y"))})
+    )
+
+
+@shape("split.json")
+def rows_as_pandas_writes_them(path: Path) -> None:
+    path.write_text(
+        json.dumps({"columns": ["text", "y"], "index": [], "data": [(t, y) for y, t in reviews()]})
+    )
+
+
+@shape("numbers.jsonl")
+def objects_of_numbers(path: Path) -> None:
+    records = ({"age": a, "fare": f, "sex": s, "survived": y == 1} for _, y, a, f, s, _ in people(300))
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+@shape("lists.jsonl")
+def lists_of_labels(path: Path) -> None:
+    records = ({"text": t, "labels": ["good"] * y + ["wet"] * ("sea" in t)} for y, t in reviews())
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+@shape("numbers.vw")
+def vw_of_numbers(path: Path) -> None:
+    lines = (f"{2 * y - 1} 1.0 'of{i}|n age:{a} fare:{f} |c sex={s}\n" for i, y, a, f, s, _ in people(300))
+    path.write_text("".join(lines))
+
+
+@shape("tagged.txt")
+def tokens_with_slashes(path: Path) -> None:
+    path.write_text("".join(f"The/DET dog{i}/NOUN 1/2/NUM barks/VERB ./PUNCT\n" for i in range(60)))
+
+
+@shape("labels.csv")
+def fasttext_with_commas(path: Path) -> None:
+    path.write_text("".join(f"__label__{('bad', 'good')[y]},{t}\n" for y, t in reviews()))
+
+
+@shape("trailing.csv")
+def a_delimiter_behind_each_row(path: Path) -> None:
+    path.write_text("age;fare;y\r\n" + "".join(f"{a};{f};{y};\r\n" for _, y, a, f, *_ in people()))
+
+
+@shape("frame.txt")
+def a_table_of_r(path: Path) -> None:
+    rows = (f'"{i}" {a} {f} "{s}" "{("no", "yes")[y]}"\n' for i, y, a, f, s, _ in people())
+    path.write_text('"age" "fare" "sex" "y"\n' + "".join(rows))
+
+
+@shape("packed.tar.gz")
+def a_table_in_a_tar(path: Path) -> None:
+    data = table([(t, y) for y, t in reviews()], ["text", "y"]).encode()
+    with tarfile.open(path, "w:gz") as archive:
+        member = tarfile.TarInfo("reviews.csv")
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
+
+
+@shape("packed.csv.zst")
+def a_table_packed_by_zstd(path: Path) -> None:
+    import pyarrow as pa
+
+    with pa.output_stream(str(path), compression="zstd") as out:
+        out.write(table([(t, y) for y, t in reviews()], ["text", "y"]).encode())
+
+
+@shape("reviews")
+def a_folder_for_each_label(path: Path) -> None:
+    for i, (y, t) in enumerate(reviews()):
+        folder = path / ("bad", "good")[y]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{i}.txt").write_text(t.replace(" film ", "\n"))
