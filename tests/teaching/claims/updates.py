@@ -13,11 +13,12 @@ from sklearn.naive_bayes import BernoulliNB
 from perceptron_rs import (
     Perceptron,
     is_separable,
+    max_margin,
     perceptron_loss,
     trace,
     updates_until_right,
 )
-from perceptron_rs.datasets import make_noisy
+from perceptron_rs.datasets import make_noisy, make_separable
 from perceptron_rs.reference import lessons
 from perceptron_rs.reference.lessons.dot import dot
 from tests.teaching.claims.problems import FOUR, GIVEN, LINE, PLAIN, SIX, XOR, Answer
@@ -90,12 +91,13 @@ def a_unit_vector_gives_the_length_of_the_projection() -> Answer:
 
 
 def w_is_orthogonal_to_the_points() -> Answer:
-    """Points of a line through the origin, and of one that is moved."""
+    """Points of a line through the origin, or with the notational hack; and of a line that is moved."""
     w, b = LINE
     through, moved = np.array([[3.0, -2.0], [-3.0, 2.0]]), np.array([[0.0, -2.0], [-3.0, 0.0]])
     assert not (moved @ w + b).any()
     assert (moved[0] - moved[1]) @ w == 0
-    return not (through @ w).any(), not (moved @ w).any()
+    longer = np.column_stack([moved, np.ones(2)]) @ [*w, b]
+    return not (through @ w).any() and not longer.any(), not (moved @ w).any()
 
 
 def an_intercept_moves_the_boundary_off_the_origin() -> Answer:
@@ -123,10 +125,12 @@ def the_hack_is_an_intercept() -> Answer:
 
 
 def the_constant_is_x_1() -> Answer:
+    """As the first entry, before features that are x_2 and x_3; and where x_1 is the first feature."""
     x, w, b = np.array([5.0, 7.0]), np.array([2.0, 3.0]), -1.0
     theta = np.array([b, *w])
-    assert theta @ [1.0, *x] == w @ x + b
-    return bool(theta @ [x[0], 1.0, x[1]] == w @ x + b)
+    renumbered = {1: 1.0, 2: x[0], 3: x[1]}
+    same = sum(theta[place - 1] * value for place, value in renumbered.items()) == w @ x + b
+    return bool(same), bool(theta @ [x[0], 1.0, x[1]] == w @ x + b)
 
 
 def opposite_means_a_negative_dot_product() -> Answer:
@@ -155,6 +159,11 @@ def the_loop_is_the_engine() -> Answer:
     return w.tobytes() == model.coef_[0].tobytes() and b == model.intercept_[0]
 
 
+def a_label_is_a_sign() -> Answer:
+    steps = [*trace(Perceptron(**GIVEN), SIX.X, (SIX.y > 0).astype(str))]
+    return {step.y for step in steps} == {-1, 1} and all(np.ndim(step.y) == 0 for step in steps)
+
+
 def it_returns_w_0() -> Answer:
     """The loops of Algorithm 5 run from d = 1."""
     w, _ = lessons.perceptron(SIX.X, SIX.y, 1)
@@ -167,11 +176,21 @@ def it_visits_all_examples_in_each_epoch() -> Answer:
 
 
 def an_update_is_made_where_the_sign_differs() -> Answer:
-    """With sign(0) = 0, and with sign(0) = -1."""
+    """With sign(0) = 0, +1 or -1: each run ends, with y a <= 0 at each update; and all learn the same."""
+    found = []
+    for sign in 0, 1, -1:
+        seen: list[int] = []
+
+        def differs(y: int, a: int, sign: int = sign, seen: list[int] = seen) -> bool:
+            mistake = bool((np.sign(a) or sign) != y)
+            seen.extend([y * a] * mistake)
+            return mistake
+
+        w, epochs = loop(SIX.X, SIX.y, differs)
+        found.append((tuple(w), epochs < 20 and max(seen) <= 0))
     textbook, _ = loop(SIX.X, SIX.y, lambda y, a: y * a <= 0)
-    neither, _ = loop(SIX.X, SIX.y, lambda y, a: np.sign(a) != y)
-    minus, _ = loop(SIX.X, SIX.y, lambda y, a: (1 if a > 0 else -1) != y)
-    return neither == textbook, minus == textbook
+    assert found[0][0] == tuple(textbook)
+    return all(good for _, good in found), len({w for w, _ in found}) == 1
 
 
 def w_comes_closer_to_y_x() -> Answer:
@@ -249,10 +268,14 @@ def a_positive_sign_of_0_is_a_definition() -> Answer:
 
 
 def correct_means_y_a_above_0() -> Answer:
-    """At an activation of 0, with sign(0) = +1, a positive example is correct."""
-    signs = {a: 1 if a >= 0 else -1 for a in (-2, -1, 0, 1, 2)}
-    agree = {a: all((y == sign) == (y * a > 0) for y in (-1, 1)) for a, sign in signs.items()}
-    return all(agree[a] for a in agree if a), all(agree.values())
+    """Off 0, or with sign(0) = 0; and at 0 with sign(0) = +1, where a positive example is correct."""
+    labels, activations = (-1, 1), (-2, -1, 0, 1, 2)
+
+    def agree(a: int, sign_of_0: int) -> bool:
+        return all((y == (np.sign(a) or sign_of_0)) == (y * a > 0) for y in labels)
+
+    with_0 = all(agree(a, 0) for a in activations)
+    return with_0 and all(agree(a, 1) for a in activations if a), all(agree(a, 1) for a in activations)
 
 
 def four_points_at_1_2() -> Answer:
@@ -293,10 +316,15 @@ def the_python_ends() -> Answer:
 
 
 def a_smaller_rate_is_more_stable() -> Answer:
+    """From good weights, on noisy examples; and from zero."""
     X, y = make_noisy(100, 3, flipped=0.1, seed=5)
-    runs = [Perceptron(eta0=eta0, max_iter=20, tol=None).fit(X, y) for eta0 in (1.0, 2.0**-10)]
+    good = max_margin(*make_separable(100, 3, seed=5))
+    found = []
+    for start in {"coef_init": [good.coef], "intercept_init": [good.intercept]}, {}:
+        runs = [Perceptron(eta0=eta0, max_iter=20, tol=None).fit(X, y, **start) for eta0 in (1.0, 2.0**-10)]
+        found.append(runs[1].n_mistakes_ < 0.6 * runs[0].n_mistakes_)
     assert (runs[1].coef_ / runs[1].eta0).tobytes() == runs[0].coef_.tobytes()
-    return runs[0].mistakes_per_epoch_.tolist() != runs[1].mistakes_per_epoch_.tolist()
+    return found[0], found[1]
 
 
 def other_starts_lead_to_other_solutions() -> Answer:
