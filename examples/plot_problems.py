@@ -6,6 +6,8 @@ The first ten of the :doc:`twenty problems </course/problems>`, as a notebook: d
 page, write your answers, and run the cells. The package computes what is right, so no connection is needed.
 """
 
+from fractions import Fraction
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -44,15 +46,22 @@ RIGHT = {
 }
 
 
+def numbers(answer):
+    """Return the numbers of an answer in one row: of 1, "1/2", [1, 2], ([1, 2], -1), [[1, 2]] or an array."""
+    if np.iterable(answer) and not isinstance(answer, str):
+        return [number for part in answer for number in numbers(part)]
+    return [float(Fraction(answer) if isinstance(answer, str) else answer)]
+
+
 def grade(number, answer):
     """Say whether an answer is right: a number, or the numbers of a vector."""
     if answer is None:
         return f"problem {number}: no answer yet"
-    answer, right = (
-        np.atleast_1d(np.asarray(answer, float)),
-        np.atleast_1d(np.asarray(RIGHT[number](), float)),
-    )
-    is_right = answer.shape == right.shape and np.allclose(answer, right)
+    try:
+        found, right = numbers(answer), numbers(RIGHT[number]())
+    except (TypeError, ValueError, ZeroDivisionError):
+        return f"problem {number}: write a number, or a list of numbers"
+    is_right = len(found) == len(right) and np.allclose(found, right, rtol=0, atol=1e-6)
     return f"problem {number}: {'right' if is_right else 'not yet'}"
 
 
@@ -67,8 +76,8 @@ def grade(number, answer):
 # 6. The six points of :func:`~perceptron_rs.datasets.lecture` in the reverse order, ``tie="mistake"``, no
 #    intercept: the weights after an epoch.
 # 7. The weights are (-7, 0): how often can the positive example (1, 2) be a mistake in a row?
-# 8. (1, 1) is positive, (2, 1) negative, with an intercept: the weights after an epoch.
-# 9. Two mistakes on (1, -1), which is negative, and one on (3, 0), which is positive: w and b.
+# 8. (1, 1) is positive, (2, 1) negative, with an intercept: the two weights after an epoch.
+# 9. Two mistakes on (1, -1), which is negative, and one on (3, 0), which is positive: w and b, ([0, 0], 0).
 # 10. In how many epochs are AND, OR and XOR learnt, in the order (0, 0), (0, 1), (1, 0), (1, 1)? 0 for never.
 
 answers = dict.fromkeys(RIGHT)

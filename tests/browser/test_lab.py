@@ -161,6 +161,44 @@ def test_the_next_example_is_a_question(lab):
     assert lab.text("status").startswith("Example 3, ")
 
 
+def predict(lab, said="yes", **typed):
+    """Answer the question as it is shown; return what is said of the answer."""
+    lab.run("document.getElementById('lab-verdict').textContent = ''")
+    for name, value in {"said": said, **typed}.items():
+        lab.run(
+            f"const e = document.getElementById('lab-{name}'); e.value = '{value}';"
+            "e.dispatchEvent(new Event('change', { bubbles: true }))"
+        )
+    lab.run("document.getElementById('lab-ask').requestSubmit()")
+    lab.rest()
+    return lab.text("verdict")
+
+
+def test_what_is_shown_is_enough_for_an_answer(lab):
+    """Weights with more digits than a picture has, and a blank, which is no answer."""
+    lab.open("data=own&points=123.456,0.25,1;-77.25,3,0&rate=0.125&t=0")
+    lab.run("document.getElementById('lab-asks').click()")
+    assert lab.text("next") == "Example 1: w = (0, 0), b = 0, x = (123.456, 0.25), y = +1. "
+    assert predict(lab, w1="15.432", w2="", b="0.125") == ""
+    assert predict(lab, w1="15.432", w2="0.03125", b="0.125").startswith("Right: ")
+    assert lab.text("next").startswith("Example 2: w = (15.432, 0.03125), b = 0.125, ")
+    assert lab.text("verdict").endswith("b = 0.125. 1 of 1 right.")
+
+
+def test_an_intercept_of_before_is_no_part_of_an_answer(lab):
+    lab.open("data=six&t=0")
+    lab.run("document.getElementById('lab-asks').click()")
+    assert predict(lab, w1="1", w2="-2", b="-1").endswith("1 of 1 right.")
+    lab.run(
+        "const e = document.querySelector('[name=intercept]'); e.value = 'no';"
+        "e.dispatchEvent(new Event('change', { bubbles: true }))"
+    )
+    lab.rest()
+    lab.run("document.querySelector('[data-go=start]').click()")
+    lab.rest()
+    assert predict(lab, w1="1", w2="-2").endswith("2 of 2 right.")
+
+
 def test_xor_does_not_end(lab):
     lab.open("data=xor&epochs=50&t=200")
     assert lab.model()[0].converged_ is False
@@ -229,6 +267,7 @@ def test_a_link_is_the_whole_of_a_place(lab):
         (f"data=own&points=9e5,9e5,1;-9e5,5,0&learner=kernel&{LARGE}", "training overflowed in epoch 0"),
         ("data=six&t=1.5", "The link has a wrong t."),
         ("data=six&tie=odd", "tie must be one of mistake, positive"),
+        ("data=six%", "The link has a wrong %"),
     ],
 )
 def test_a_wrong_link_is_said_to_be_wrong(lab, link, fault):

@@ -134,8 +134,11 @@ function request() {
   }
   return parts.map((part) => part.join("=")).join("&");
 }
+function decoded(hash) {
+  try { return decodeURIComponent(hash); } catch { throw new Error("The link has a wrong %: part of it is missing."); }
+}
 async function readLink(job, hash) {
-  const given = hash ? decodeURIComponent(hash) : "data=six&intercept=no&tie=positive";
+  const given = hash ? decoded(hash) : "data=six&intercept=no&tie=positive";
   const said = new Map(given.split("&").map((part) => part.split(/=(.*)/s)));
   for (const field of fields) field.value = said.get(field.name) ?? defaults[field.name];
   const wrong = fields.find((field) => said.has(field.name) && field.value !== said.get(field.name));
@@ -480,6 +483,8 @@ function paint(side, classes) {
 
 // Predict, then reveal: the next example is a question, and the core says what it does.
 const score = { right: 0, asked: 0 };
+// Digits of numbers that somebody calculates with: what is typed must be as exact.
+const EXACT = 12, exact = (v) => number(v, EXACT);
 const isAsked = () => $("asks").checked && isLinear();
 function drawQuestion() {
   const row = view?.table.find((other) => other.next), open = isAsked() && !!row;
@@ -487,23 +492,25 @@ function drawQuestion() {
   $("question").hidden = !open;
   $("new").hidden = $("said").value === "no";
   $("with-b").hidden = !hasIntercept();
+  // A blank is no answer; what is hidden may stay blank.
+  for (const name of ["w1", "w2", "b"]) $(name).required = open && !$("new").hidden && (name !== "b" || hasIntercept());
   if (!open) return;
-  $("next").textContent = `Example ${row.t}: w = ${pair(row.w.slice(0, 2))}, b = ${number(row.w[2])}, x = ${pair(row.x)}, y = ${signed(row.y)}. `;
+  $("next").textContent = `Example ${row.t}: w = ${pair(row.w.slice(0, 2), EXACT)}, b = ${exact(row.w[2])}, x = ${pair(row.x, EXACT)}, y = ${signed(row.y)}. `;
 }
 function explain({ row, after, right }) {
-  const [w1, w2, b] = row.w, sum = `${number(w1)} · ${number(row.x[0])} + ${number(w2)} · ${number(row.x[1])}${hasIntercept() ? ` + ${number(b)}` : ""}`;
+  const [w1, w2, b] = row.w, sum = `${exact(w1)} · ${exact(row.x[0])} + ${exact(w2)} · ${exact(row.x[1])}${hasIntercept() ? ` + ${exact(b)}` : ""}`;
   const rule = row.mistake ? "so it is a mistake" : "so it is no mistake";
   const tie = row.a === 0 ? ` (a = 0 is ${form.elements.tie.value === "positive" ? "predicted +" : "always a mistake"})` : "";
   const rate = Number(form.elements.rate.value), step = rate === 1 ? "" : `${number(rate)} · `;
-  const moved = row.mistake ? `: w = ${pair([w1, w2])} ${row.y > 0 ? "+" : "−"} ${step}${pair(row.x)} = ${pair(after.slice(0, 2))}${hasIntercept() ? `, b = ${number(after[2])}` : ""}` : "";
-  return `${right ? "Right" : "Not so"}: a = ${sum} = ${number(row.a)}, y a = ${number(row.ya)}${tie}, ${rule}${moved}. ${score.right} of ${score.asked} right.`;
+  const moved = row.mistake ? `: w = ${pair([w1, w2], EXACT)} ${row.y > 0 ? "+" : "−"} ${step}${pair(row.x, EXACT)} = ${pair(after.slice(0, 2), EXACT)}${hasIntercept() ? `, b = ${exact(after[2])}` : ""}` : "";
+  return `${right ? "Right" : "Not so"}: a = ${sum} = ${exact(row.a)}, y a = ${exact(row.ya)}${tie}, ${rule}${moved}. ${score.right} of ${score.asked} right.`;
 }
 $("asks").addEventListener("change", () => { drawTable(); drawQuestion(); });
 $("said").addEventListener("change", drawQuestion);
 $("ask").addEventListener("submit", (event) => {
   event.preventDefault();
   if (!state.ready || !isAsked()) return;
-  const said = $("said").value === "yes", typed = ["w1", "w2", "b"].map((name) => Number($(name).value));
+  const said = $("said").value === "yes", typed = ["w1", "w2", "b"].map((name) => name === "b" && !hasIntercept() ? 0 : Number($(name).value));
   attempt(async (job) => {
     while (state.known <= state.t && !state.ended) await advance(job, state.t + 1);
     if (atEnd()) return go(job, state.t);

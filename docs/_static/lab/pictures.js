@@ -2,8 +2,8 @@
 "use strict";
 const LAB_PICTURES = (() => {
 const W = 440, H = 260, LEFT = 34, BASE = 232, SIDE = 440;
-const number = (v) => v === null ? "" : String(Number(v.toPrecision(5))).replace("-", "−");
-const pair = (v) => "(" + v.map(number).join(", ") + ")";
+const number = (v, digits = 5) => v === null ? "" : String(Number(v.toPrecision(digits))).replace("-", "−");
+const pair = (v, digits) => "(" + v.map((x) => number(x, digits)).join(", ") + ")";
 function element(name, attributes, text) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -42,7 +42,7 @@ function tellProof({ bound, gamma, squared, squares, progress }) {
   if (typeof bound !== "number") return "";
   if (!k || !progress.length) return `No mistake yet, of at most ${most.toLocaleString("en")}.`;
   const values = [k * gamma, progress[k - 1], Math.sqrt(squares[k - 1]), Math.sqrt(k * squared)];
-  const [least, along, norm, root] = values.map(number);
+  const [least, along, norm, root] = values.map((v) => number(v));
   const isAttained = k === most && values[3] - values[0] < 1e-6 * values[3];
   return `After ${k} of at most ${most.toLocaleString("en")} mistakes: k γ = ${least} ≤ w · u = ${along} ≤ |w| = ${norm} ≤ √k R = ${root}.`
     + (isAttained ? " All four are equal: the run reaches the bound." : "");

@@ -22,6 +22,8 @@ _Weights: TypeAlias = list[Fraction]
 _Verdict: TypeAlias = Literal["right", "right if", "wrong"]
 #: With few digits: all that is computed of them is computed exactly.
 _NUMBER = re.compile(r"[+-]?(\d{1,30}/[1-9]\d{0,29}|(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,2})?)")
+#: What word processors write for a minus: non-breaking hyphen, dash, minus sign.
+_MINUS = dict.fromkeys((0x2011, 0x2013, 0x2212), "-")
 _LABELS = {"1": 1, "+1": 1, "+": 1, "-1": -1, "-": -1, "0": -1}
 
 
@@ -111,10 +113,10 @@ def check_lecture(
     Parameters
     ----------
     path : str or path-like
-        A CSV file. Its first line names the columns: those before ``y`` are the features; ``y`` is the
-        label (1 or +, and -1, - or 0); one weight a feature follows, and the intercept where there is one
-        more. A row without printed weights is computed. A row without an example says from which weights
-        the run starts, else it starts from zero.
+        A CSV file, also with semicolons or tabs and decimal commas. Its first line names the columns: those
+        before ``y`` are the features; ``y`` is the label (1 or +, and -1, - or 0); one weight a feature
+        follows, and the intercept where there is one more. A row without printed weights is computed. A row
+        without an example says from which weights the run starts, else it starts from zero.
     eta0 : float, default=1.0
         Learning rate, above 0 and at most 1e30.
     tie : {"mistake", "positive"}, default="mistake"
@@ -245,8 +247,11 @@ def _read(path: Path) -> tuple[int, int, list[tuple[int, list[str]]]]:
     """Return how many features and weights there are, and the cells of each line, with its number."""
     data = path.read_bytes()
     check_utf8(data, str(path), 0)
-    text = data.decode("utf-8-sig").replace("\N{MINUS SIGN}", "-")
-    head, *rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines())] or [[]]
+    lines = data.decode("utf-8-sig").translate(_MINUS).splitlines() or [""]
+    between = next((sign for sign in ";\t" if sign in lines[0]), ",")
+    if between != ",":  # then a comma is that of a decimal number
+        lines = [line.replace(",", ".") for line in lines]
+    head, *rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=between)] or [[]]
     d = head.index("y") if "y" in head else 0
     size = len(head) - d - 1
     if d == 0 or size not in (d, d + 1):

@@ -136,7 +136,7 @@ def noise(kind: Any, flipped: float = 0.1, columns: int = 10) -> list[float]:
 
 
 def the_vote_generalizes_better() -> Answer:
-    """The mean with some wrong labels; and each single sample, where the rule changes, where none is wrong."""
+    """The mean with some wrong labels; and each sample, also where the rule changes or no label is wrong."""
     means, each = [], [drift(VotedPerceptron()) < drift(Perceptron())]
     for share, columns in (0.05, 2), (0.05, 10), (0.2, 2), (0.2, 10), (0.0, 2):
         vote, last = (np.array(noise(kind, share, columns)) for kind in (VotedPerceptron, Perceptron))
