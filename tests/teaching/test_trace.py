@@ -342,6 +342,8 @@ def test_a_table_for_slides():
     text = names.to_latex(limit=None)
     escaped = r"\textasciitilde{}", r"\textbackslash{}", r"\textasciicircum{}\{\}\&\#\$"
     assert all(label in text for label in escaped)
+    large = trace(Perceptron(shuffle=False, tol=None), [[1e-7, 2e10], [-1.0, 0.5]], [1, 0])
+    assert r"$(1 \cdot 10^{-7}, 2 \cdot 10^{10})$" in large.to_latex()
 
 
 def test_held_out_examples_leave_all_columns_in_the_trace():

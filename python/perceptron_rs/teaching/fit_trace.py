@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -161,7 +162,7 @@ class Trace:
         for line in lines:
             cells = zip(head, line, strict=True)
             rows += [
-                [_in_text(c) if name in ("class", "mistake") else f"${c}$" * bool(c) for name, c in cells]
+                [_in_text(c) if name in ("class", "mistake") else _formula(c) * bool(c) for name, c in cells]
             ]
         top, *body = [" & ".join(cells) + r" \\" for cells in rows]
         begin, end = rf"\begin{{tabular}}{{{'r' * len(head)}}}", r"\end{tabular}"
@@ -221,8 +222,16 @@ _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasci
 _LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
 
 
+_EXPONENT = re.compile(r"(?<=\d)e\+?(-?)0*(\d+)")
+
+
 def _in_text(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _formula(text: str) -> str:
+    """Return numbers in a formula, where 2e+10 would be read as a sum."""
+    return "$" + _EXPONENT.sub(r" \\cdot 10^{\1\2}", text) + "$"
 
 
 def trace(
