@@ -80,6 +80,7 @@ def test_the_table_is_that_of_the_slide(lab):
     assert [float(row[5]) for row in rows] == [step.activation for step in steps]
     assert rows[-1][3] == "(3, 1)"
     assert lab.text("sum").startswith("w = - (-1, 2) + (1, 1) - (-1, -2).")
+    assert ": 3 mistakes so far, 3 in this epoch." in lab.text("place")
     assert "at most 5 mistakes" in lab.text("bound")
 
 
@@ -189,6 +190,7 @@ def test_an_intercept_of_before_is_no_part_of_an_answer(lab):
     lab.open("data=six&t=0")
     lab.run("document.getElementById('lab-asks').click()")
     assert predict(lab, w1="1", w2="-2", b="-1").endswith("1 of 1 right.")
+    assert ": 1 mistake so far, 1 in this epoch." in lab.text("place")
     lab.run(
         "const e = document.querySelector('[name=intercept]'); e.value = 'no';"
         "e.dispatchEvent(new Event('change', { bubbles: true }))"

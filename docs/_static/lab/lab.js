@@ -585,7 +585,7 @@ function drawPlace() {
   const mean = line && ["averaged", "pocket"].includes(form.elements.learner.value)
     ? ` Predicting: w = ${pair(line.predicts.slice(0, 2))}, b = ${number(line.predicts[2])}.` : "";
   $("place").textContent = `After ${view.t.toLocaleString("en")}${of} examples, in epoch ${Math.ceil(view.t / n()) || 1}: `
-    + `${view.mistakes.toLocaleString("en")} mistakes so far, ${view.mistakes_of_epoch} in this epoch.` + w + mean + wrong;
+    + `${view.mistakes.toLocaleString("en")} ${view.mistakes === 1 ? "mistake" : "mistakes"} so far, ${view.mistakes_of_epoch} in this epoch.` + w + mean + wrong;
 }
 function drawTexts() {
   drawPlace();
