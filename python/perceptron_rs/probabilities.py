@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays.named import OwnArrays
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.choices import CalibrationMethod
 from perceptron_rs.engines import Engine
@@ -51,7 +52,7 @@ def available(check: Callable[[Any], None]) -> Callable[[Method], Method]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration:
+class Calibration(OwnArrays):
     """What makes probabilities of scores.
 
     Parameters

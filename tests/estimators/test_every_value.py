@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import decimal
+import enum
 import fractions
 import random
 from dataclasses import fields
@@ -15,6 +16,7 @@ import pytest
 from sklearn.base import clone
 
 from perceptron_rs import digest, load, load_predictor, reproduce
+from perceptron_rs.parameters.ranges import Choice
 from perceptron_rs.registry import LEARNERS
 
 rng = np.random.default_rng(0)
@@ -114,3 +116,31 @@ def test_what_fit_takes_can_be_kept(part, tmp_path, capsys):
     taken = [is_taken(kind, name, VALUES[number], tmp_path) for kind, name, number in drawn]
     assert 0 < sum(taken) < 75
     del capsys  # what verbose prints
+
+
+WORDS = [
+    (learner.kind, parameter.name, word)
+    for learner in LEARNERS.values()
+    for parameter in fields(learner.parameters)
+    if isinstance(parameter.metadata.get("values"), Choice)
+    for word in parameter.metadata["values"].words
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("kind", "name", "word"), WORDS)
+def test_a_member_of_an_enumeration_is_its_word(kind, name, word):
+    """As of ``class E(str, Enum)``, whose ``str`` is the name of the member."""
+    member = enum.Enum("E", {"M": word}, type=str).M
+    others = BASE.get(kind.__name__, {"max_iter": 3}) | ({"n_partitions": 2} if name == "mixing" else {})
+    given = {"lengths": [10] * 4} if kind.__name__ == "SequencePerceptron" else {}
+    examples = X @ X.T if word == "precomputed" else X
+    try:
+        expected = kind(**others | {name: word}).fit(examples, Y, **given)
+    except ValueError:
+        return  # another parameter excludes it
+    model = kind(**others | {name: member}).fit(examples, Y, **given)
+    assert model.save() == expected.save()
+    assert (
+        model.set_params(**{name: word}).predict(examples, **given) == expected.predict(examples, **given)
+    ).all()

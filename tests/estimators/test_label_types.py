@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -329,3 +330,16 @@ def test_keys_of_weights_and_classes_are_shown_as_they_are():
 def test_weights_of_examples_are_numbers_of_any_kind(weights):
     found = Perceptron().fit([[1], [2]], [0, 1], sample_weight=weights)
     assert found.coef_.tolist() == Perceptron().fit([[1], [2]], [0, 1], sample_weight=[1, 2]).coef_.tolist()
+
+
+class Mail(str, enum.Enum):  # noqa: UP042  whose `str` is its value
+    SPAM, HAM = "spam", "ham"
+
+
+@pytest.mark.parametrize("container", [list, tuple, lambda values: np.array(values, dtype=object)])
+def test_members_of_an_enumeration_are_their_words(container):
+    """NumPy makes the names of members of these, cut to the length of the words."""
+    y = container([Mail.SPAM, Mail.HAM, Mail.HAM])
+    model = Perceptron().fit([[1.0], [-1.0], [-2.0]], y)
+    assert model.classes_.tolist() == ["ham", "spam"]
+    assert model.score([[1.0], [-1.0], [-2.0]], y) == 1

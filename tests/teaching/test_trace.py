@@ -166,7 +166,12 @@ def test_steps_are_made_when_they_are_asked_for():
     found = trace(Perceptron(max_iter=50, tol=None, random_state=0), X, y)
     steps = iter(found)
     assert next(steps).epoch == 0
-    assert [step.t for step in found] == [step.t for step in found]
+    shown = found.table(None)
+    X *= -1
+    y[:] = 0
+    assert found.table(None) == shown
+    assert not found.X.flags.writeable
+    assert not found.y.flags.writeable
 
 
 def test_longer_tables_end_in_dots():

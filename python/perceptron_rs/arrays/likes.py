@@ -239,3 +239,8 @@ def nearest_float(number: Real | float) -> float:
         return float(number)
     except OverflowError:
         return -math.inf if number < 0 else math.inf
+
+
+def values_in(value: Any) -> list[Any]:
+    """Return a value, or those of a list, as they are: NumPy would cut a string of another type."""
+    return list(np.ravel(np.array(value, dtype=object)))

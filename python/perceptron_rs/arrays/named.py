@@ -66,9 +66,11 @@ def canonical_strides(state: State) -> State:
 
 
 def frozen(state: State) -> State:
-    """Make arrays that nobody else has read-only, and return them."""
+    """Make arrays that nobody else has read-only, with what they are views of, and return them."""
     for array in state.values():
-        array.flags.writeable = False
+        owner: Any = array
+        while isinstance(owner, np.ndarray):
+            owner.flags.writeable, owner = False, owner.base
     return state
 
 
@@ -84,7 +86,7 @@ def own_copies(state: State) -> State:
 def _own_copy(name: str, array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype == np.float64 and are_zeros(array):
         return zeros(array.shape)
-    copy = array.copy("K")
+    copy = np.array(array)  # also a mapped file's becomes one of NumPy's own type
     if array.dtype == np.float64 and name.startswith(_VECTORS):
         bits = copy.view(np.int64)  # which no floating-point mode reads otherwise
         bits[bits == np.iinfo(np.int64).min] = 0
@@ -96,10 +98,21 @@ def of_own_type(state: State) -> State:
     return {name: np.asarray(array) for name, array in state.items()}
 
 
-def with_own_arrays(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return attributes with copies of the arrays: a pickle's buffers and mapped files may be written to."""
-    arrays = {name: np.array(value) for name, value in attributes.items() if isinstance(value, np.ndarray)}
-    return attributes | arrays
+class OwnArrays:
+    """A frozen dataclass whose arrays nobody can write to, also after it was pickled or copied."""
+
+    def __post_init__(self) -> None:
+        own(vars(self))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(own(state))
+
+
+def own(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Put read-only copies of arrays into a dict, and return it: others may write to these."""
+    arrays = {name: value for name, value in attributes.items() if isinstance(value, np.ndarray)}
+    attributes.update(own_copies(arrays))
+    return attributes
 
 
 def rows_in(state: State) -> StoredRows:

@@ -193,7 +193,7 @@ class Partitions(Feeder):
             if len(done) < len(place.done):  # repeat the report of an epoch of the checkpoint
                 done.append(place.done[len(done)])
                 return arrays_of(place.state), done[-1], []
-            task = EpochTask(model.engine, str(model.mixing), number, tuple(sorted(ended)))
+            task = EpochTask(model.engine, str.__str__(model.mixing), number, tuple(sorted(ended)))
             after, made = cluster.round(state, task)
             for p, (mistakes, seconds) in enumerate(zip(made.mistakes, made.seconds, strict=True)):
                 before = reports[p]

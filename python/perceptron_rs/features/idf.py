@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike
+from perceptron_rs.arrays.named import OwnArrays
 from perceptron_rs.choices import Norm
 from perceptron_rs.features.text import HashedRows, normalized
 
@@ -17,7 +18,7 @@ KIND = "tf-idf"
 
 
 @dataclass(frozen=True, eq=False)
-class Idf:
+class Idf(OwnArrays):
     """What ``TfidfTransformer`` has learnt: a weight for each column.
 
     Parameters

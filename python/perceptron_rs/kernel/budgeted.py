@@ -282,7 +282,7 @@ class BudgetedKernelPerceptron(
         assert self._policy_seed is not None
         return Budget(
             **self._common_settings(feeder, Budget),
-            policy=str(self.budget_policy),
+            policy=str.__str__(self.budget_policy),
             policy_seed=self._policy_seed,
             distance=float(self.projection_distance),
         )

@@ -26,7 +26,7 @@ def kernel_spec(estimator: Any, engine: Engine, rows: Rows) -> KernelSpec:
     """Return the kernel with its gamma settled by these rows."""
     if callable(estimator.kernel):
         return PRECOMPUTED
-    parameters = str(estimator.kernel), estimator.gamma, estimator.degree, estimator.coef0
+    parameters = str.__str__(estimator.kernel), estimator.gamma, estimator.degree, estimator.coef0
     return settled_kernel(*parameters, engine, rows)
 
 

@@ -278,5 +278,5 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
 
     def _settings(self, feeder: Feeder, **own: object) -> Linear:
         few = "update" if feeder.n_examples <= _FEW else "ratchet"
-        check = few if self.check == "auto" else str(self.check)
+        check = few if self.check == "auto" else str.__str__(self.check)
         return super()._settings(feeder, check=check, average=bool(self.average), **own)

@@ -261,7 +261,6 @@ class MaxMarginClassifier(
             self.dual_coef_ = np.ascontiguousarray(weights[:, self.support_])
             is_stored = self.kernel != "precomputed"
             self._stored_support = select_rows(data.stored, self.support_) if is_stored else {}
-        self._own()
 
     def _check_parameters(self) -> None:
         check_values(self)
@@ -296,7 +295,7 @@ class MaxMarginClassifier(
         known = [result if result.status == "separable" else None for result in self.results_]
         parts = [result.support for result in known if result is not None]
         self.support_ = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
-        self.dual_coef_ = np.zeros((len(known), len(self.support_)))
+        dual_coef = np.zeros((len(known), len(self.support_)))
         for k, result in enumerate(known):
             if result is None:
                 continue
@@ -305,7 +304,8 @@ class MaxMarginClassifier(
             groups = 2.0 if result.bias == "free" else 1.0
             with np.errstate(over="ignore", under="ignore"):
                 values = signs * (shares / result.upper / result.upper / groups)
-            self.dual_coef_[k, np.searchsorted(self.support_, result.support)] = values
+            dual_coef[k, np.searchsorted(self.support_, result.support)] = values
+        self.dual_coef_ = dual_coef
 
     @property
     def support_vectors_(self) -> MatrixLike:

@@ -28,8 +28,6 @@ from perceptron_rs.state.learnt import Learnt
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.targets.planes import assert_finite_weights
 
-#: What answers are made of.
-_ARRAYS = ("coef", "intercept", "support", "dual_coef", "margin", "margin_interval")
 _VALUES = 1 << 20  # of a kernel, that are computed at a time, unless a single row has more
 
 
@@ -53,6 +51,8 @@ class MarginLearnt(Learnt):
         """Return it with other values of some fields."""
         if not changes.keys().isdisjoint(("coef", "intercept", "dual_coef")):
             changes.setdefault("calibration", None)  # which was of the scores of others
+        if isinstance(stored := changes.get("stored_support"), dict):
+            changes["stored_support"] = own_copies(stored)
         return super().but(**changes)
 
 
@@ -73,18 +73,6 @@ class MaxMarginClassifierPredictor(Classifier):
     _spec = Shown[KernelSpec | None]("spec", optional=True)
     _stored_support = Shown[StoredRows]("stored_support")
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._own()
-
-    def _own(self) -> None:
-        """Copy the arrays that predictions read, so that callers cannot change them."""
-        learnt = self._learnt
-        arrays = {name: value for name in _ARRAYS if (value := getattr(learnt, name)) is not None}
-        stored = None if learnt.stored_support is None else own_copies(learnt.stored_support)
-        own = {"stored_support": stored, "calibration": learnt.calibration}
-        vars(self)["_learnt"] = learnt.but(**own_copies(arrays), **own)
-
     def _state(self) -> State:
         return {}  # no model of an engine holds what has been learnt
 
@@ -95,7 +83,6 @@ class MaxMarginClassifierPredictor(Classifier):
         if self.kernel != "linear":
             self._spec = spec_of(self, arrays)
             self._stored_support = getattr(self, "_stored_support", {})
-        self._own()
 
     @property
     @consistent

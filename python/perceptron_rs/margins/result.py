@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.named import own_copies
+from perceptron_rs.arrays.named import OwnArrays
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.notebook import html_table
 from perceptron_rs.settings import KernelSpec
 
-_ARRAYS = ("coef", "support", "dual_weights")
 STATUSES = ("separable", "non_separable", "margin_at_most", "undecided", "one_class")
 _SAID = {
     "separable": "a hyperplane was found",
@@ -33,7 +32,7 @@ class MarginInterval(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MarginResult:
+class MarginResult(OwnArrays):
     r"""Certified bounds of the largest margin, with their proof.
 
     Returned by `max_margin`. `verify` checks it in exact arithmetic.
@@ -100,13 +99,6 @@ class MarginResult:
     solver: str
     work: dict[str, int]
     kernel: KernelSpec | None = None
-
-    def __post_init__(self) -> None:
-        vars(self).update(own_copies({name: getattr(self, name) for name in _ARRAYS}))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self.__post_init__()
 
     @property
     def gap(self) -> float:

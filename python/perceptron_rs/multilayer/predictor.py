@@ -105,7 +105,7 @@ class MultilayerPerceptronPredictor(Classifier):
         self, engine: Engine, rows: Rows, state: State, threads: int, *, probabilities: bool = False
     ) -> NDArray[np.float64]:
         """Return what the output neurons give for these layers."""
-        options: dict[str, Any] = {"activation": str(self.activation), "probabilities": probabilities}
+        options: dict[str, Any] = {"activation": str.__str__(self.activation), "probabilities": probabilities}
         return engine.mlp_scores(rows, state, **options, threads=threads)
 
     def _assert_finite_weights(self) -> None:

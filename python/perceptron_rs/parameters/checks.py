@@ -34,7 +34,7 @@ _SCALARS = frozenset(
 _MOST_KNOWN = 64
 
 #: Types of settings that a parameter of the same name gives its value.
-_PLAIN: dict[str, Callable[[Any], Any]] = {"bool": bool, "float": float, "int": int, "str": str}
+_PLAIN: dict[str, Callable[[Any], Any]] = {"bool": bool, "float": float, "int": int, "str": str.__str__}
 
 
 def check_values(estimator: BaseEstimator) -> None:

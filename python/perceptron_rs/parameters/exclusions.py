@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import Field, fields
 from typing import Any
 
-import numpy as np
-
+from perceptron_rs.arrays.likes import values_in
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.estimator_attributes import remembered
 
@@ -15,7 +14,8 @@ def check_exclusions(learner: object, group: type) -> None:
     """Refuse parameters that exclude each other, as the declarations of their group say (``excludes``)."""
     for parameter, others in _exclusions(group):
         name, value = parameter.name, getattr(learner, parameter.name)
-        if value is parameter.default or (np.size(value) == 1 and np.ravel(value)[0] == parameter.default):
+        parts = values_in(value)
+        if len(parts) == 1 and (parts[0] is parameter.default or parts[0] == parameter.default):
             continue
         for other, without in others:
             needs = other.metadata["needs"].items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from perceptron_rs.arrays.likes import MatrixLike
-from perceptron_rs.arrays.named import of_own_type, settled_arrays, with_own_arrays
+from perceptron_rs.arrays.named import of_own_type, settled_arrays
 from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.engines import Engine, LearntModel, RunState, State, get_engine
 from perceptron_rs.estimator_attributes import check_is_fitted
@@ -59,7 +59,7 @@ class Estimator(Predictor, BaseEstimator):
         if "_model" in state:
             arrays = of_own_type(state["_model"])
             state = state | {"_model": self._model_from(get_engine(state["engine"]), arrays)}
-        vars(self).update(gathered(self, with_own_arrays(state)))
+        vars(self).update(gathered(self, state))
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))

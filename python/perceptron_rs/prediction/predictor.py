@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import __version__
 from perceptron_rs.arrays.likes import MatrixLike, as_users_have
-from perceptron_rs.arrays.named import canonical_strides, of_own_type, with_own_arrays
+from perceptron_rs.arrays.named import canonical_strides, of_own_type
 from perceptron_rs.arrays.pieces import all_finite, pieces
 from perceptron_rs.choices import EngineName, Tie
 from perceptron_rs.engines import Engine, LearntModel, Model, State, get_engine
@@ -182,7 +182,7 @@ class Predictor:
         return _pickled(moment(self)) | {_VERSION: __version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = with_own_arrays(of_this_version(self, state))
+        state = of_this_version(self, state)
         vars(self).update(gathered(self, state | {"_model": None}))
         if "_model" in state:
             self._set_state(of_own_type(state["_model"]))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike, column_names
-from perceptron_rs.arrays.named import State
+from perceptron_rs.arrays.named import OwnArrays, State
 from perceptron_rs.errors import located
 from perceptron_rs.features.idf import Idf
 from perceptron_rs.features.text import HashedText, hashed_rows, normalized
@@ -28,7 +28,7 @@ Category = str | int | float
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class Terms(OwnArrays):
     """A vocabulary: n-grams in UTF-8, end to end, in the order of their columns."""
 
     text: NDArray[np.uint8]

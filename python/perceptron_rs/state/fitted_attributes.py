@@ -30,13 +30,13 @@ class Shown(Generic[Value]):
     def __get__(self, estimator: Any, kind: object = None) -> Self | Value:
         if estimator is None:
             return self
-        value: Value | None = estimator._learnt.__dict__.get(self.field)
-        return self._absent(estimator) if value is None else value
+        value: Value = self._of(estimator, estimator._learnt.__dict__.get(self.field))
+        return value
 
-    def _absent(self, estimator: object) -> Any:
-        """Return None where it is a value; else there is no such attribute."""
-        if self.optional:
-            return None
+    def _of(self, estimator: object, value: Any) -> Any:
+        """Return a value, of a list a copy. None may be one (``optional``); else there is no attribute."""
+        if value is not None or self.optional:
+            return value.copy() if type(value) is list else value
         raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {self.attribute!r}")
 
     def __set__(self, estimator: object, value: Value | None) -> None:
@@ -56,8 +56,7 @@ class Reported(Shown[Value]):
         def __get__(self, estimator, kind=None):
             if estimator is None:
                 return self
-            value = estimator._learnt.shown(self.field)
-            return self._absent(estimator) if value is None else value
+            return self._of(estimator, estimator._learnt.shown(self.field))
 
 
 def shown_by(kind: type, learnt: Learnt) -> dict[str, str]:

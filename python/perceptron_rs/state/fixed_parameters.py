@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.arrays.likes import values_in
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.state.learnt import Fitted, learnt_of
@@ -29,7 +30,7 @@ def check_fixed_parameters(model: object) -> None:
     changed = []
     for name, before in known.items():
         now = getattr(model, name)
-        if now is not before and _comparable(now) != _comparable(before):
+        if now is not before and values_in(now) != values_in(before):
             changed.append(name)
     if changed:
         now = ", ".join(f"{{{name}}}" for name in changed)
@@ -46,9 +47,4 @@ def check_fixed_parameters(model: object) -> None:
 
 def _frozen(value: object) -> Any:
     """Return a value that stays as it is when somebody changes a list or an array in its place."""
-    return tuple(np.ravel(value).tolist()) if isinstance(value, list | np.ndarray) else value
-
-
-def _comparable(value: Any) -> Any:
-    """Return a value, or those of a list, in a form that compares."""
-    return np.ravel(value).tolist()
+    return tuple(values_in(value)) if isinstance(value, list | np.ndarray) else value

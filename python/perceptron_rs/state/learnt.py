@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays.named import own
+
 if TYPE_CHECKING:
     from perceptron_rs.arrays.likes import MatrixLike
     from perceptron_rs.arrays.named import State
@@ -80,7 +82,7 @@ class Learnt:
         """Return it with other values of some fields."""
         # As `dataclasses.replace` does, which takes ten times as long.
         of_model: dict[str, Any] = {"memo": {}, "calibration": None} if "model" in changes else {}
-        values = vars(self) | of_model | changes
+        values = vars(self) | of_model | own(changes)
         values.pop("is_moment", None)
         return self._of(values)
 

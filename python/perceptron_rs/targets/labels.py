@@ -169,9 +169,9 @@ def _one_dimension(y: ArrayLike, name: str) -> NDArray[np.generic]:
         if y.ndim == 0:  # a sparse matrix, or no array at all
             y = given
         if isinstance(given, list | tuple):
-            # NumPy makes the string "nan" of a NaN beside strings, floats of integers beside floats, and 1 of
-            # a True beside numbers.
-            is_made = y.dtype.kind == "U" and not all(isinstance(label, str) for label in given)
+            # NumPy makes the string "nan" of a NaN beside strings, cuts what `str` makes of an enumeration's
+            # member, and makes floats of integers beside floats, and 1 of a True beside numbers.
+            is_made = y.dtype.kind == "U" and not {str, np.str_}.issuperset(map(type, given))
             is_made |= y.dtype.kind in "iuf" and not {bool, np.bool_}.isdisjoint(map(type, given))
             if y.dtype.kind == "U":
                 refuse_nul(given)

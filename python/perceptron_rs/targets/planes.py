@@ -46,7 +46,7 @@ def is_positive(scores: NDArray[np.float64], tie: str) -> NDArray[np.bool_]:
 
 def joint_update(estimator: Any) -> str | None:
     """Return the engines' ``joint``: how a joint decision spreads its update."""
-    return str(estimator.joint_update) if is_joint(estimator) else None
+    return str.__str__(estimator.joint_update) if is_joint(estimator) else None
 
 
 def n_planes(estimator: object, classes: NDArray[np.generic]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.named import frozen
 from perceptron_rs.arrays.scalars import whole_number
 from perceptron_rs.engines import get_engine
 from perceptron_rs.estimator_attributes import attributes
@@ -302,6 +304,8 @@ def trace(
             f"n_partitions must be 1, as a trace follows one run, got {parameters['n_partitions']!r:.80}"
         )
     model = clone(estimator).set_params(engine="reference")
+    X, y = copy.deepcopy((X, y))  # steps are computed when they are asked for
+    frozen({name: given for name, given in (("X", X), ("y", y)) if isinstance(given, np.ndarray)})
     with noted_calls() as calls:
         model.fit(X, y, **fit_params)
     if not calls:

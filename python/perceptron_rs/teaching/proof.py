@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays.named import OwnArrays
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.margins.search.maximum import max_margin
 from perceptron_rs.notebook import html_table
@@ -18,7 +19,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Proof:
+class Proof(OwnArrays):
     r"""The two inequalities of Novikoff's proof after each of n updates. ``print`` shows them as a table.
 
     Parameters

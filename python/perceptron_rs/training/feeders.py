@@ -198,7 +198,7 @@ class InMemory(Feeder):
                 alone = replace(settings, threads=1) if isinstance(settings, Linear) else settings
                 parts = [self.part(begin, end) for begin, end in pairwise(ends)]
                 threads = min(n_threads(model), len(parts))
-                rounds = in_threads(engine, parts, alone, str(cut.mixing), threads)
+                rounds = in_threads(engine, parts, alone, str.__str__(cut.mixing), threads)
                 run = Mixed(self.begin(state, alone, threads), rounds)
                 report = follow(run, settings, schedule, watch, self.held_out)
         return report if few is None else replace(report, state=few.packed(report.state))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse, vstack
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.named import OwnArrays
 from perceptron_rs.choices import EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.parameters import MAX_STEPS
@@ -24,7 +25,7 @@ from perceptron_rs.rows.real_numbers import numbers_in
 
 
 @dataclass(frozen=True, eq=False)
-class JointMargin:
+class JointMargin(OwnArrays):
     r"""The largest margin of several classes at once. Returned by `joint_margin`.
 
     Attributes
