@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import State, arrays_of
-from perceptron_rs.engines import RunState
+from perceptron_rs.engines import Model, RunState
 
 #: Arrays that hold the entries of one plane after another, by the array that says where each plane's begin.
 _LISTS = {
@@ -40,11 +41,21 @@ class Best:
         if best is None or better.all():
             best = state
         elif better.any():
-            first, second = _alike(best, state)
-            best = spliced(first, second, better)
+            best = _joined(best, state, better)
         lowest, n_judged = np.where(better, losses, self.losses), self.n_judged + 1
         self.state, self.losses, self.n_judged = best, lowest, n_judged
         return losses
+
+
+def _joined(first: RunState, second: RunState, of_second: NDArray[np.bool_]) -> RunState:
+    """Return the state whose planes k are those of ``second`` where ``of_second[k]``, else of ``first``."""
+    if not (isinstance(first, dict) or isinstance(second, dict)):  # then the engine's run has given both
+        planes = np.flatnonzero(of_second).tolist()
+        made = cast("Model", first).with_planes(cast("Model", second), planes)
+        if made is not None:
+            return made
+    one, other = _alike(first, second)
+    return spliced(one, other, of_second)
 
 
 def _alike(*states: RunState) -> list[State]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, cast
 
 import numpy as np
 
 from perceptron_rs.arrays.csr import StoredRows
-from perceptron_rs.arrays.named import State, arrays_of, stored_values
-from perceptron_rs.engines import Engine, Run, RunState, rows_of
+from perceptron_rs.arrays.named import State, stored_values
+from perceptron_rs.engines import Engine, Model, Run, RunState, rows_of
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.schema.columns import COLUMNS, Places, is_by_column, repacked
 from perceptron_rs.training.driver import Watch
@@ -45,10 +45,13 @@ class FewColumns(NamedTuple):
     def packed(self, state: RunState) -> State:
         """Return what a run that began with zeros has learnt: in all other columns there is nothing."""
         places = self.places
-        few = {
-            name: np.ascontiguousarray(array[:, places.places]) if is_by_column(name, array) else array
-            for name, array in arrays_of(state).items()
-        }
+        if isinstance(state, dict):
+            few = {
+                name: np.ascontiguousarray(array[:, places.places]) if is_by_column(name, array) else array
+                for name, array in state.items()
+            }
+        else:  # a run of the engine has given it
+            few = cast("Model", state).state(places.places)
         return repacked(few | {COLUMNS: np.append(places.columns, places.n_columns)})
 
     def shown_to(self, watch: Watch) -> Watch:

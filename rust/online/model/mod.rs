@@ -7,6 +7,7 @@
 
 mod draft;
 mod in_place;
+mod planes;
 
 use std::sync::{Arc, OnceLock};
 

@@ -290,6 +290,14 @@ impl PyModel {
         Py::new(slf.py(), Self { inner: Mutex::new(inner) })
     }
 
+    /// The same with some planes of another one of the same run; None: its learner keeps more than their numbers.
+    fn with_planes(&self, py: Python<'_>, other: &Self, planes: Vec<usize>) -> PyResult<Option<Self>> {
+        let (Content::Planes(model), Content::Planes(other)) = (self.content(), other.content()) else {
+            return Ok(None);
+        };
+        Ok(call(py, |signals| model.with_planes(&other, &planes, signals))?.map(Self::of))
+    }
+
     /// Activations (n, K) under what predicts.
     #[pyo3(signature = (rows, *, threads))]
     fn scores<'py>(&self, rows: &Bound<'py, PyAny>, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {

@@ -82,9 +82,9 @@ impl<'a> Arranged<'a> {
             _ => return Ok(self),
         };
         let (all, number) =
-            ((0..planes).map(|k| (k, k)), |k: usize, j: usize| Some(w[k * per_plane + j * per_column]));
+            ((0..planes).map(|k| (k, k)), |k: usize, j: usize| w[k * per_plane + j * per_column]);
         let mut out = zeros(planes.checked_mul(columns).ok_or(Error::Memory)?)?;
-        fill((&mut out, (to, to.steps([planes, columns]))), columns, all, from, number, monitor)?;
+        fill((&mut out, (to, to.steps([planes, columns]))), columns, all, from, number, |_| false, monitor)?;
         Ok(match to {
             Layout::ByPlane => out.into(),
             Layout::ByColumn => Self::ByColumn { w: out.into(), stride: planes },

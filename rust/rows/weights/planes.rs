@@ -323,9 +323,9 @@ impl Planes {
         let stride = if planes == 1 { 1 } else { planes.next_multiple_of(8) };
         let mut w = filled(0, d * stride)?;
         if let (Some(numbers), [per_plane, per_column]) = (table.numbers(), table.steps()) {
-            let number = |k: usize, j: usize| Some(numbers[k * per_plane + j * per_column] as i32);
+            let number = |k: usize, j: usize| numbers[k * per_plane + j * per_column] as i32;
             let (to, all) = ((Layout::ByColumn, [1, stride]), (0..planes).map(|k| (k, k)));
-            fill((&mut w, to), d, all, table.layout(), number, monitor)?;
+            fill((&mut w, to), d, all, table.layout(), number, |_| false, monitor)?;
         }
         self.weights = Weights::Counts { w, stride };
         Ok(())

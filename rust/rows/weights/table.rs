@@ -210,11 +210,28 @@ impl Table {
         let mut made = Self { layout, ..Self::zero([count, self.shape[1]]) };
         let (Some(from), [per_plane, per_column]) = (self.numbers(), self.steps()) else { return Ok(made) };
         let (columns, to) = (self.shape[1], (layout, made.steps()));
-        // Zeros are not written: their pages stay those of the system.
-        let number =
-            |k: usize, j: usize| Some(from[k * per_plane + j * per_column]).filter(|w| w.to_bits() != 0);
-        fill((made.own(monitor)?, to), columns, planes, self.layout, number, monitor)?;
+        let number = |k: usize, j: usize| from[k * per_plane + j * per_column];
+        fill(
+            (made.own(monitor)?, to),
+            columns,
+            planes,
+            self.layout,
+            number,
+            |tile| self.is_zero(tile),
+            monitor,
+        )?;
         Ok(made.at_most(self.most))
+    }
+
+    /// Whether there is nothing in these columns.
+    fn is_zero(&self, columns: Range<usize>) -> bool {
+        let (numbers, [per_plane, per_column]) = (self.numbers().unwrap_or_default(), self.steps());
+        let (often, len) = match self.layout {
+            Layout::ByColumn => (1, columns.len() * per_column),
+            Layout::ByPlane => (self.shape[0], columns.len()),
+        };
+        let all = |k: usize| &numbers[k * per_plane + columns.start * per_column..][..len];
+        (0..often).all(|k| all(k).iter().all(|w| w.to_bits() == 0))
     }
 
     /// Copies some planes to where they belong among those of another table.
@@ -238,7 +255,7 @@ impl Table {
         monitor: &dyn Monitor,
     ) -> Result<()> {
         let ([_, columns], to) = (self.shape, (self.layout, self.steps()));
-        fill((self.own(monitor)?, to), columns, planes, read, |k, j| Some(number(k, j)), monitor)
+        fill((self.own(monitor)?, to), columns, planes, read, number, |_| false, monitor)
     }
 
     /// The numbers of one plane.
@@ -349,8 +366,8 @@ impl Table {
         let mut out = zeros(shape[0].checked_mul(shape[1]).ok_or(Error::Memory)?)?;
         let Some(numbers) = self.numbers() else { return Ok(out) };
         let (all, to) = ((0..shape[0]).map(|k| (k, k)), (Layout::ByPlane, Layout::ByPlane.steps(shape)));
-        let number = |k: usize, i: usize| Some(numbers[k * per_plane + columns[i] * per_column]);
-        fill((&mut out, to), shape[1], all, self.layout, number, monitor)?;
+        let number = |k: usize, i: usize| numbers[k * per_plane + columns[i] * per_column];
+        fill((&mut out, to), shape[1], all, self.layout, number, |_| false, monitor)?;
         Ok(out)
     }
 
@@ -414,33 +431,29 @@ fn copy_columns(
     })
 }
 
-/// Writes `number(from, j)`, if there is one, to plane `to` of each of the pairs, in the order in which the
-/// numbers stand.
+/// Writes `number(from, j)` to plane `to` of each of the pairs, in the order in which the numbers stand. Columns
+/// that are zeros, in memory that holds zeros, are not written: their pages stay those of the system.
 #[expect(clippy::needless_pass_by_value, reason = "what iterates is cloned for each tile")]
 pub(in crate::rows) fn fill<T>(
     (out, (layout, [per_plane, per_column])): (&mut [T], (Layout, [usize; 2])),
     columns: usize,
     planes: impl Iterator<Item = (usize, usize)> + Clone,
     read: Layout,
-    number: impl Fn(usize, usize) -> Option<T>,
+    number: impl Fn(usize, usize) -> T,
+    are_zeros: impl Fn(Range<usize>) -> bool,
     monitor: &dyn Monitor,
 ) -> Result<()> {
     in_tiles(columns, planes.clone().count(), monitor, |tile| {
         if layout == Layout::ByColumn && read == Layout::ByColumn {
-            for j in tile {
+            for j in tile.filter(|&j| !are_zeros(j..j + 1)) {
                 for (from, to) in planes.clone() {
-                    if let Some(number) = number(from, j) {
-                        out[j * per_column + to] = number;
-                    }
+                    out[j * per_column + to] = number(from, j);
                 }
             }
-        } else {
+        } else if !are_zeros(tile.clone()) {
             for (from, to) in planes.clone() {
-                for j in tile.clone() {
-                    if let Some(number) = number(from, j) {
-                        out[to * per_plane + j * per_column] = number;
-                    }
-                }
+                let out = out[to * per_plane + tile.start * per_column..].iter_mut().step_by(per_column);
+                out.zip(tile.clone()).for_each(|(out, j)| *out = number(from, j));
             }
         }
     })
@@ -454,7 +467,7 @@ pub fn in_tiles(
     monitor: &dyn Monitor,
     mut work: impl FnMut(Range<usize>),
 ) -> Result<()> {
-    const WIDTH: usize = 64;
+    const WIDTH: usize = 16;
     for piece in pieces(columns, planes, monitor) {
         let Range { start, end } = piece?;
         for start in (start..end).step_by(WIDTH) {
