@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from perceptron_rs import AveragedPerceptron, Perceptron, digest
-from perceptron_rs.io import load_svmlight, open_arrays, open_svmlight
+from perceptron_rs.io import Source, load_svmlight, open_arrays, open_svmlight
 from perceptron_rs.io.svmlight import files as module
 
 rng = np.random.default_rng(8)
@@ -268,3 +268,36 @@ def test_archives_of_arrays(tmp_path, kind):
     if kind == "scipy":
         with pytest.raises(ValueError, match="y must hold class labels, got None"):
             open_arrays(path)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_list_of_batches_is_one_table(sparse):
+    A = X if sparse else X.toarray()
+    batches = [(A[a : a + 30], Y[a : a + 30]) for a in range(0, 80, 30)]
+    of_list = Perceptron(**SHORT).fit_stream(batches, shuffle="block")  # which other sources need a cache for
+    assert digest(of_list) == digest(Perceptron(**SHORT).fit_stream((A, Y), shuffle="block"))
+
+
+@pytest.mark.parametrize(
+    ("batch", "text"),
+    [
+        ((np.ones((2, 29)), Y[:2]), "as many columns in each batch"),
+        ((np.ones((2, 30)), Y[:3]), "inconsistent numbers of samples"),
+        ((np.ones((2, 30)), None), "y must hold class labels"),
+        ((np.ones((2, 30)), np.array(1)), "one label for each example"),
+        ((np.ones((2, 30)), Y[:2], np.ones(1)), "a weight for each of 2 examples"),
+        ((np.ones((2, 30)), np.array(["a", "b"])), "numbers, and others are text"),
+        (np.ones((2, 30)), "a batch must be a tuple"),
+    ],
+)
+def test_other_lists_are_judged_as_sources_are(batch, text):
+    batches = [(X.toarray(), Y), batch]
+    for given in batches, Source(batches=lambda: iter(batches)):
+        with pytest.raises((ValueError, TypeError), match=text):
+            Perceptron(**SHORT).fit_stream(given, classes=[1, 2, 3])
+
+
+def test_weights_of_a_list_belong_to_their_batch():
+    batches = [(X.toarray(), Y, np.ones(79)), (X.toarray(), Y, np.ones(81))]
+    with pytest.raises(ValueError, match="80 examples"):
+        Perceptron(**SHORT).fit_stream(batches, classes=[1, 2, 3])

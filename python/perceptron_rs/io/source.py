@@ -27,7 +27,7 @@ from perceptron_rs.arrays.likes import (
 from perceptron_rs.arrays.scalars import check_among, number, whole_number
 from perceptron_rs.errors import naming, refuse_no_name
 from perceptron_rs.io.arrays import load_npy, read_npz
-from perceptron_rs.io.batches import Batch
+from perceptron_rs.io.batches import Batch, joined
 from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PathLike, paths_of
@@ -57,6 +57,9 @@ Files: TypeAlias = list[tuple[str, int, int]]
 
 #: Given a number of parts, or None, callables that each read one, in any process.
 Cut: TypeAlias = Callable[[int | None], list[Callable[[], Batch]]]
+
+#: Bytes of a list of batches that are joined.
+_SMALL = 2**26
 
 #: Of examples and columns: more take more bytes than can be counted.
 _LARGEST = 2**48
@@ -238,12 +241,32 @@ def as_source(given: object) -> Source:
         return open_arrays(*given)
     if isinstance(given, Iterator):
         return Source(batches=lambda: given, again=False, name="an iterator")
+    if isinstance(given, list) and _is_small_table(given):
+        return replace(open_arrays(*joined([Batch(*batch) for batch in given])), name="the source")
     if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) and n_dimensions(given) != 0:
         return Source(batches=lambda: iter(given))
     raise TypeError(
         f"source must give batches (X, y), got {given!r:.80}; open a file with perceptron_rs.io, "
         f"for instance by open_svmlight"
     )
+
+
+def _is_small_table(batches: list[Any]) -> bool:
+    """Whether these are arrays of one table: to join them once takes less than to read them in each pass."""
+    n_bytes, forms = 0, set()
+    for batch in batches:
+        if not (isinstance(batch, tuple) and 2 <= len(batch) <= 4) or batch[3:] not in {(), (None,)}:
+            return False
+        X, *others = batch[:3]
+        by_row = [part for part in others if part is not None]
+        arrays = [*(parts_of(X) if is_sparse(X) and X.format == "csr" else (X,)), *by_row]
+        if not all(type(array) is np.ndarray for array in arrays) or others[0] is None or X.ndim != 2:
+            return False
+        if not all(array.shape[:1] == X.shape[:1] for array in by_row):
+            return False
+        n_bytes += sum(array.nbytes for array in arrays)
+        forms.add((len(arrays), X.dtype, X.shape[1], *((array.ndim, array.dtype.kind) for array in by_row)))
+    return len(forms) == 1 and n_bytes <= _SMALL
 
 
 def open_arrays(

@@ -141,7 +141,7 @@ class Model:
         vars(model).update({} if last_pass else {"last_pass": None})
         return model
 
-    def with_planes(self, other: Model, planes: list[int]) -> None:  # noqa: ARG002
+    def with_planes(self, other: Model, planes: list[int]) -> None:
         """Return None: who joins planes joins the arrays."""
 
     def scores(self, rows: Rows, *, threads: int) -> NDArray[np.float64]:
