@@ -201,6 +201,14 @@ def test_an_intercept_of_before_is_no_part_of_an_answer(lab):
     assert predict(lab, w1="1", w2="-2").endswith("2 of 2 right.")
 
 
+@pytest.mark.parametrize(("intercept", "line"), [("no", "No line through the origin"), ("yes", None)])
+def test_without_an_intercept_lines_pass_through_the_origin(lab, intercept, line):
+    lab.open(f"data=own&points=1,1,1;2,2,0&epochs=9&intercept={intercept}&t=18")
+    for name in ("bound", "margin"):
+        assert (f"{line} separates the points" in lab.text(name)) is (line is not None)
+        assert "No line separates" not in lab.text(name)
+
+
 def test_xor_does_not_end(lab):
     lab.open("data=xor&epochs=50&t=200")
     assert lab.model()[0].converged_ is False

@@ -104,7 +104,7 @@ def test_numbers_are_exact_and_may_be_rounded(check):
 @pytest.mark.parametrize("minus", ["-", MINUS, "\N{EN DASH}", "\N{NON-BREAKING HYPHEN}"])
 @pytest.mark.parametrize("between", [",", ";", "\t"])
 def test_tables_of_word_processors_and_spreadsheets(check, between, minus):
-    text = "x1,x2,y,w1,w2,b\n,,,,,\n0.5,1,-,-0.5,-1,-1\n\n1/2,1,-1,-0.5,-1,-1\n0.5,1,+,0,0,0\n"
+    text = "x1,x2,y,w1,w2,b\n,,,,,\n0.5,1,-,-0.5,-1,-1\n\n1/2,1,-1.0,-0.5,-1,-1\n0.5,1,+,0,0,0\n"
     text = text.replace(",", between).replace("-", minus)
     found = check(text.replace("0.5", "0,5") if between != "," else text)
     assert [(row.line, row.verdict) for row in found.rows] == [(3, "right"), (5, "right"), (6, "right")]

@@ -570,7 +570,7 @@ function drawCurve() {
   let text = made.length ? `${sum(made)} ${sum(made) === 1 ? "mistake" : "mistakes"} in ${made.length} ${made.length === 1 ? "epoch" : "epochs"}: bars for each epoch, the curve in all. ` : "";
   if (bound !== null) text += `${hasIntercept() ? "Of the longer vectors (x, 1) and (w, b): with" : "With"} R² = ${number(margin.squared)} and γ = ${number(Math.sqrt(margin.squared / bound))}${hasIntercept() ? ', which is max_margin(X, y, bias="augmented") and no distance in the plane' : ""}, the theorem allows (R/γ)² = ${number(bound)}: at most ${Math.floor(bound).toLocaleString("en")} mistakes.`;
   else if (!isLinear()) text += "The theorem's bound is for lines.";
-  else if (margin && margin.status === "non_separable") text += "No line separates the points, so there is no bound on the mistakes: without a limit of epochs, the run never ends.";
+  else if (margin && margin.status === "non_separable") text += `No line ${hasIntercept() ? "" : "through the origin "}separates the points, so there is no bound on the mistakes: without a limit of epochs, the run never ends.`;
   else if (margin) text += "The theorem bounds the mistakes of a perceptron that starts from 0.";
   $("bound").textContent = (made.length && state.classes.length > 2 && curve[0].length > 1 ? `Class ${CLASSES[state.classes[state.k]]}: ` : "") + text;
 }

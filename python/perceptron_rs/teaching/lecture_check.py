@@ -164,7 +164,7 @@ def check_lecture(
     weights = run = [Fraction()] * size
     lines = []
     for line, cells in rows:
-        example, label, printed = cells[:d], cells[d], cells[d + 1 :]
+        example, label, printed = cells[:d], cells[d].removesuffix(".0"), cells[d + 1 :]
         after = [_number(cell, line) for cell in printed] if any(printed) else None
         if not any(cells[: d + 1]) and after:
             weights = run = after
