@@ -570,11 +570,13 @@ function drawCurve() {
   let text = made.length ? `${sum(made)} ${sum(made) === 1 ? "mistake" : "mistakes"} in ${made.length} ${made.length === 1 ? "epoch" : "epochs"}: bars for each epoch, the curve in all. ` : "";
   if (bound !== null) text += `${hasIntercept() ? "Of the longer vectors (x, 1) and (w, b): with" : "With"} R² = ${number(margin.squared)} and γ = ${number(Math.sqrt(margin.squared / bound))}${hasIntercept() ? ', which is max_margin(X, y, bias="augmented") and no distance in the plane' : ""}, the theorem allows (R/γ)² = ${number(bound)}: at most ${Math.floor(bound).toLocaleString("en")} mistakes.`;
   else if (!isLinear()) text += "The theorem's bound is for lines.";
-  else if (margin && margin.status === "non_separable") text += `No line ${hasIntercept() ? "" : "through the origin "}separates the points, so there is no bound on the mistakes: without a limit of epochs, the run never ends.`;
+  else if (margin && margin.status === "non_separable") text += `No line${lines()} separates the points, so there is no bound on the mistakes: without a limit of epochs, the run never ends.`;
   else if (margin) text += "The theorem bounds the mistakes of a perceptron that starts from 0.";
   $("bound").textContent = (made.length && state.classes.length > 2 && curve[0].length > 1 ? `Class ${CLASSES[state.classes[state.k]]}: ` : "") + text;
 }
 const hasIntercept = () => form.elements.intercept.value === "yes";
+// Which lines there are without an intercept.
+const lines = () => form.elements.intercept.value === "no" && isLinear() ? " through the origin" : "";
 const isLinear = () => !["kernel", "multilayer"].includes(form.elements.learner.value);
 function drawPlace() {
   if (!view) { $("place").textContent = ""; return; }
@@ -592,13 +594,13 @@ function drawTexts() {
   const gap = view?.planes[state.k]?.margin;
   let text = gap !== null && gap !== undefined ? `This line separates the points, with a margin of ${number(gap)}. ` : "";
   const labels = state.classes.length === 2 ? "y" : `[k == ${state.classes[state.k]} for k in y]`;
-  const asked = labels + (form.elements.intercept.value === "no" && isLinear() ? ', bias="none"' : "");
+  const asked = labels + (lines() && ', bias="none"');
   if (margin?.status === "separable") {
-    text += `The largest margin of any line, a distance in the plane, is certain: ${margin.lower} ≤ margin ≤ ${margin.upper}, as max_margin(X, ${asked}) has it in Python.`;
+    text += `The largest margin of any line${lines()}, a distance in the plane, is certain: ${margin.lower} ≤ margin ≤ ${margin.upper}, as max_margin(X, ${asked}) has it in Python.`;
   } else if (margin?.status === "non_separable") {
     const weight = (i) => { const point = state.points[margin.support[i]]; return `${number(margin.weights[i])} · ${pair([point.x, point.y])}`; };
     const of = (positive) => margin.support.map((_, i) => i).filter((i) => (state.points[margin.support[i]].class === state.classes[state.classes.length === 2 ? 1 : state.k]) === positive);
-    text += form.elements.intercept.value === "no" && applies(form.elements.intercept)
+    text += lines()
       ? "No line through the origin separates the points: that is proven."
       : `No line separates the points: both classes have one point in common, ${of(true).map(weight).join(" + ")} = ${of(false).map(weight).join(" + ")}.`;
   } else if (margin) text += `The largest margin is not decided${margin.upper === null ? "" : `: it is at most ${number(margin.upper)}`}.`;
