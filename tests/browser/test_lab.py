@@ -204,6 +204,8 @@ def test_an_intercept_of_before_is_no_part_of_an_answer(lab):
 
 @pytest.mark.parametrize(("intercept", "line"), [("no", "No line through the origin"), ("yes", None)])
 def test_without_an_intercept_lines_pass_through_the_origin(lab, intercept, line):
+    lab.open(f"data=six&learner=kernel&intercept={intercept}&t=6")
+    assert ('bias="none"' in lab.text("margin")) is (intercept == "no")
     lab.open(f"data=own&points=1,1,1;2,2,0&epochs=9&intercept={intercept}&t=18")
     for name in ("bound", "margin"):
         assert (f"{line} separates the points" in lab.text(name)) is (line is not None)

@@ -576,7 +576,7 @@ function drawCurve() {
 }
 const hasIntercept = () => form.elements.intercept.value === "yes";
 // Which lines there are without an intercept.
-const lines = () => form.elements.intercept.value === "no" && isLinear() ? " through the origin" : "";
+const lines = () => form.elements.intercept.value === "no" && applies(form.elements.intercept) ? " through the origin" : "";
 const isLinear = () => !["kernel", "multilayer"].includes(form.elements.learner.value);
 function drawPlace() {
   if (!view) { $("place").textContent = ""; return; }
