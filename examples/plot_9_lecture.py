@@ -75,8 +75,8 @@ print(run)
 # 3. No line separates the classes
 # --------------------------------
 #
-# With wrong labels the mistakes never end, and the last weights are as good or bad as the last examples. The
-# average of all weights is better.
+# Some of these labels are wrong, and no line separates the classes. So the mistakes never end, and the last
+# weights are as good or bad as the last examples. The average of all weights is better.
 
 X, y = make_noisy(200, 2, margin=0.1, flipped=0.1, seed=33)
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
