@@ -92,7 +92,8 @@ def test_the_margin_and_the_bound_are_certified_as_in_python(lab, intercept, bia
     ends = re.search(r"certain: ([\d.e-]+) \S+ \S+ \S+ ([\d.e-]+),", lab.text("margin"))
     assert ends is not None
     assert [float(end) for end in ends.groups()] == [found.lower, found.upper]
-    assert f"The largest margin of any line{' through the origin' * (bias == 'none')}, a" in lab.text("margin")
+    origin = " through the origin" * (bias == "none")
+    assert f"The largest margin of any line{origin}, a" in lab.text("margin")
     bounds = mistake_bounds(X, y, bias="none" if bias == "none" else "augmented")
     assert f"at most {math.floor(bounds.block_novikoff)} mistakes" in lab.text("bound")
 
