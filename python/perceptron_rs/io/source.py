@@ -255,7 +255,7 @@ def _is_small_table(batches: list[Any]) -> bool:
     """Whether these are arrays of one table: to join them once takes less than to read them in each pass."""
     n_bytes, forms = 0, set()
     for batch in batches:
-        if not (isinstance(batch, tuple) and 2 <= len(batch) <= 4) or batch[3:] not in {(), (None,)}:
+        if not (isinstance(batch, tuple) and 2 <= len(batch) <= 4) or any(x is not None for x in batch[3:]):
             return False
         X, *others = batch[:3]
         by_row = [part for part in others if part is not None]
