@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, _core, digest
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io import Source, open_arrays, source
-from perceptron_rs.io.source import Batch
+from perceptron_rs.io.batches import Batch
 from perceptron_rs.reference.order import below
 from perceptron_rs.stream import blocks
 from perceptron_rs.stream.blocks import checksum, example_arrays

@@ -11,7 +11,7 @@ from dask.base import is_dask_collection
 from dask.delayed import Delayed
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, has_shape
-from perceptron_rs.io.source import Batch
+from perceptron_rs.io.batches import Batch
 
 
 class PartitionData(NamedTuple):

@@ -17,7 +17,8 @@ from perceptron_rs.dask.blocks import blocks, is_lazy, row_blocks
 from perceptron_rs.dask.cluster import DaskCluster
 from perceptron_rs.distributed.estimators import ClusterLearner
 from perceptron_rs.distributed.partition import batch_of
-from perceptron_rs.io.source import Batch, PathLike
+from perceptron_rs.io.batches import Batch
+from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.linear.averaged import AveragedPerceptron as LocalAveragedPerceptron
 from perceptron_rs.linear.perceptron import Perceptron as LocalPerceptron
 from perceptron_rs.sequence.input import is_nested

@@ -15,7 +15,7 @@ from perceptron_rs.distributed.fitting import Cluster, Partitions
 from perceptron_rs.distributed.linear import LinearPartitions
 from perceptron_rs.distributed.sequences import SequencePartitions
 from perceptron_rs.estimator_attributes import parameter_names
-from perceptron_rs.io.source import PathLike
+from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.state.turns import change
 from perceptron_rs.training.train import Trainable, train

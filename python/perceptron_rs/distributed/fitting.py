@@ -17,7 +17,7 @@ from perceptron_rs.distributed.partition import Encoding, EpochTask, Parse, Part
 from perceptron_rs.distributed.weights import Mixture
 from perceptron_rs.engines import LearntModel
 from perceptron_rs.estimator_attributes import attributes, parameter_names
-from perceptron_rs.io.source import PathLike
+from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.mixing.rounds import Mixed
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.parameters.checks import parameters_in_memory

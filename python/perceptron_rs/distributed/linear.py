@@ -11,7 +11,7 @@ from perceptron_rs.distributed.fitting import Partitions
 from perceptron_rs.distributed.partition import Parse, Parsed
 from perceptron_rs.engines import LearntModel, get_engine
 from perceptron_rs.estimator_attributes import feature_names
-from perceptron_rs.io.source import Batch
+from perceptron_rs.io.batches import Batch
 from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.rows.examples import examples
 from perceptron_rs.rows.storage import to_stored

@@ -17,7 +17,7 @@ from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.float_mode import standard
-from perceptron_rs.io.source import Batch
+from perceptron_rs.io.batches import Batch
 from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.mixing.rounds import make_pass
 from perceptron_rs.mixing.shares import Change, Share, expand_share, restrict_state

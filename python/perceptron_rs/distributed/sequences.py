@@ -14,7 +14,7 @@ from perceptron_rs.distributed.partition import Encoding, Parse, Parsed, Partiti
 from perceptron_rs.engines import get_engine
 from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.features import AttributeEncoder
-from perceptron_rs.io.source import Batch
+from perceptron_rs.io.batches import Batch
 from perceptron_rs.rows.examples import examples
 from perceptron_rs.rows.lengths import check_lengths
 from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested

@@ -1,6 +1,6 @@
 from perceptron_rs.io.any_format import open_examples as open_examples
+from perceptron_rs.io.batches import Batch as Batch
 from perceptron_rs.io.sentences import open_sentences as open_sentences
-from perceptron_rs.io.source import Batch as Batch
 from perceptron_rs.io.source import Source as Source
 from perceptron_rs.io.source import as_source as as_source
 from perceptron_rs.io.source import open_arrays as open_arrays

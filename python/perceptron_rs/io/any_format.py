@@ -10,8 +10,9 @@ from typing import Literal
 from perceptron_rs.choices import Accents, Analyzer, Norm
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.reading import Format, checked_options, reading_of
-from perceptron_rs.io.source import PathLike, Source, paths_of
+from perceptron_rs.io.source import Source
 from perceptron_rs.io.text.compression import MAX_RATIO
+from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.parameters.kinds import FORMATS
 from perceptron_rs.parameters.ranges import Choice, check_value

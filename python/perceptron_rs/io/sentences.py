@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from perceptron_rs.arrays.scalars import number
+from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.conll import ConllParser, Sentence, TokenLayout, columns_read
-from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, can_be_read_again, paths_of
+from perceptron_rs.io.source import Source, byte_ranges, can_be_read_again
 from perceptron_rs.io.text.compression import MAX_RATIO
 from perceptron_rs.io.text.decoding import open_text
 from perceptron_rs.io.text.lines import name_of_file, text_blocks, whole_lines
+from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.parameters.kinds import RATIO
 from perceptron_rs.parameters.ranges import check_value
 

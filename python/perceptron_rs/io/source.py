@@ -30,26 +30,9 @@ from perceptron_rs.io.arrays import load_npy, read_npz
 from perceptron_rs.io.batches import Batch, joined
 from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import name_of_file
-from perceptron_rs.io.text.paths import PathLike, paths_of
+from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.rows.lengths import check_lengths
 from perceptron_rs.rows.sparse import CsrArrays, is_sparse
-
-__all__ = [
-    "Batch",
-    "Cut",
-    "Files",
-    "PathLike",
-    "Source",
-    "as_source",
-    "byte_ranges",
-    "can_be_read_again",
-    "evenly",
-    "open_arrays",
-    "paths_of",
-    "refuse_cut",
-    "refuse_pipe",
-    "stamps",
-]
 
 #: Path, size and time of last change in nanoseconds of the files of a source.
 Files: TypeAlias = list[tuple[str, int, int]]

@@ -19,15 +19,9 @@ from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.errors import ArgumentError, refuse_no_name
 from perceptron_rs.io.batches import Batch, joined
 from perceptron_rs.io.reading import check_name
-from perceptron_rs.io.source import (
-    PathLike,
-    Source,
-    evenly,
-    open_arrays,
-    paths_of,
-    refuse_pipe,
-)
+from perceptron_rs.io.source import Source, evenly, open_arrays, refuse_pipe
 from perceptron_rs.io.text.lines import name_of_file
+from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.rows.storage import type_of
 
 _PREFIX = 8

@@ -10,14 +10,10 @@ from typing import BinaryIO, Literal
 from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.choices import Accents, Analyzer, Norm
 from perceptron_rs.io.reading import Reading, checked_options
-from perceptron_rs.io.source import (
-    PathLike,
-    Source,
-    paths_of,
-    refuse_pipe,
-)
+from perceptron_rs.io.source import Source, refuse_pipe
 from perceptron_rs.io.svmlight.files import check_options, cut_lines, files_of
 from perceptron_rs.io.text.compression import MAX_RATIO
+from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.parameters.kinds import RATIO
 from perceptron_rs.parameters.ranges import check_value

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.errors import ArgumentError, OptionsError, about
+from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.examples import Examples, held_out, is_held_out
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.reading import TABLES, TEXT_TABLES, Reading
-from perceptron_rs.io.source import Batch, Source
+from perceptron_rs.io.source import Source
 from perceptron_rs.io.text.lines import check_files, is_pipe, name_of_file, text_blocks
 
 if TYPE_CHECKING:

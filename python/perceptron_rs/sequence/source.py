@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
-from perceptron_rs.io.source import Batch, Source, as_source
+from perceptron_rs.io.batches import Batch
+from perceptron_rs.io.source import Source, as_source
 from perceptron_rs.sequence.input import (
     as_token_lists,
     assert_columns,

@@ -32,7 +32,7 @@ from perceptron_rs.distributed.partition import (
     read_partition,
 )
 from perceptron_rs.distributed.weights import EpochWeights, Mixture, SentWeights, mixed
-from perceptron_rs.io.source import Batch
+from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.tables.columns import CellError, features_of, is_lists, matrix, number_column
 from perceptron_rs.mixing.shares import Change, Share
 from perceptron_rs.settings import Chain, Linear

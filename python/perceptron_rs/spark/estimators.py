@@ -14,7 +14,7 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StringT
 from pyspark.sql.types import StructType as Schema
 
 from perceptron_rs.distributed.estimators import ClusterLearner
-from perceptron_rs.io.source import PathLike
+from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.linear.averaged import AveragedPerceptron as LocalAveragedPerceptron
 from perceptron_rs.linear.perceptron import Perceptron as LocalPerceptron
 from perceptron_rs.sequence.input import split_labels

@@ -30,7 +30,8 @@ from perceptron_rs.io.batches import (
     csr,
     slice_batch,
 )
-from perceptron_rs.io.source import PathLike, Source, changed_file, refuse_cut, stamps
+from perceptron_rs.io.source import Source, changed_file, refuse_cut, stamps
+from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.io.text.threads import in_order
 from perceptron_rs.models.document import json_text, json_value
 from perceptron_rs.models.files import open_regular, path_of, write_whole

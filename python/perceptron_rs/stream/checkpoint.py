@@ -19,7 +19,7 @@ from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.arrays.named import arrays_of
 from perceptron_rs.engines import Run, RunState
 from perceptron_rs.errors import ArgumentError, located
-from perceptron_rs.io.source import PathLike
+from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.models.container import pack, unpack
 from perceptron_rs.models.document import json_text, json_value
 from perceptron_rs.models.files import path_of, write_whole

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 from perceptron_rs.arrays.likes import ArrayLike
 from perceptron_rs.engines import LearntModel, RunState
 from perceptron_rs.errors import OptionsError
-from perceptron_rs.io.source import PathLike
+from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.parameters.checks import parameters_in_memory
 from perceptron_rs.sklearn_base import fit_context
 from perceptron_rs.stream.fit import Blocks, Options

@@ -17,15 +17,12 @@ from perceptron_rs.arrays.likes import as_users_have
 from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.batches import Batch, joined
-from perceptron_rs.io.source import (
-    PathLike,
-    byte_ranges,
-    paths_of,
-)
+from perceptron_rs.io.source import byte_ranges
 from perceptron_rs.io.svmlight.label_lists import CutLists
 from perceptron_rs.io.text.compression import MAX_RATIO, n_lines
 from perceptron_rs.io.text.decoding import open_text
 from perceptron_rs.io.text.lines import BLOCK, name_of_file, whole_lines
+from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.io.text.threads import in_order
 from perceptron_rs.parameters.kinds import RATIO
 from perceptron_rs.parameters.ranges import check_value

@@ -11,8 +11,9 @@ import numpy as np
 
 from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.reading import LabelKind, Reading, check_weight, meant_by
-from perceptron_rs.io.source import Batch, Source
+from perceptron_rs.io.source import Source
 from perceptron_rs.io.tables.cells import as_labels, string_error
 from perceptron_rs.io.tables.columns import (
     CellError,

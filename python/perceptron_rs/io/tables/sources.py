@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from perceptron_rs.errors import about
 from perceptron_rs.io.batches import Batch, joined
 from perceptron_rs.io.reading import USUAL_BITS, Reading, checked_options
-from perceptron_rs.io.source import PathLike, Source, evenly, paths_of, refuse_cut, refuse_pipe
+from perceptron_rs.io.source import Source, evenly, refuse_cut, refuse_pipe
 from perceptron_rs.io.tables.columns import arrow, in_parts
 from perceptron_rs.io.tables.layout import Layout
 from perceptron_rs.io.tables.tables import IpcFile, ParquetFile, is_ipc
 from perceptron_rs.io.text.compression import MAX_RATIO
+from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.rows.real_numbers import refuse_lazy
 
