@@ -5,11 +5,13 @@ from argparse import ArgumentParser, ArgumentTypeError
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from typing import get_args
 
 import numpy as np
 import pytest
 from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 
+from perceptron_rs.choices import Format
 from perceptron_rs.io.text.paths import SUFFIXES
 from perceptron_rs.parameters import kinds
 from perceptron_rs.parameters.ranges import LARGEST, Choice, Other, Range, Switch
@@ -188,7 +190,7 @@ def test_values_of_options():
     place = ArgumentParser()
     place.add_argument("--flag", **kinds.FLAG.option())
     assert [place.parse_args(words).flag for words in ([], ["--flag"])] == [None, True]
-    assert set(kinds.FORMATS) == {
+    assert set(get_args(Format)) == {
         *SUFFIXES.values(),
         "lines",
     }  # lines of raw text have no suffix of their own

@@ -13,6 +13,10 @@ CalibrationMethod: TypeAlias = Literal["temperature", "sigmoid"]
 ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"]
 Decoding: TypeAlias = Literal["viterbi", "beam"]
 EngineName: TypeAlias = Literal["rust", "reference"]
+#: Of files of examples.
+Format: TypeAlias = Literal[
+    "svmlight", "csv", "tsv", "lines", "fasttext", "vw", "jsonl", "npz", "npy", "parquet", "safetensors"
+]
 Gamma: TypeAlias = float | Literal["scale", "auto"]
 JointUpdate: TypeAlias = Literal["max", "uniform", "proportional"]
 KernelName: TypeAlias = Literal["linear", "poly", "rbf", "sigmoid", "precomputed"]

@@ -20,8 +20,7 @@ from perceptron_rs.features.numerals import number_of
 from perceptron_rs.io import open_csv
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.reading import Reading
-from perceptron_rs.io.tables.delimited import Records
-from perceptron_rs.io.text.lines import text_blocks
+from perceptron_rs.io.text.lines import Records, text_blocks
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SIZES = (1, 7, 64, 1 << 20)
@@ -401,9 +400,9 @@ def test_where_records_end():
 
 
 def test_a_quote_that_is_never_closed_ends_early(tmp_path, monkeypatch):
-    from perceptron_rs.io.tables import delimited
+    from perceptron_rs.io.text import lines
 
-    monkeypatch.setattr(delimited, "_LONGEST", 1000)
+    monkeypatch.setattr(lines, "_LONGEST", 1000)
     path = tmp_path / "a.csv"
     path.write_text('x,label\n1,"a\n' + "2,b\n" * 100_000)
     for read in (lambda: by_stream(path, monkeypatch, 512), lambda: by_command(path)):

@@ -24,16 +24,8 @@ SCREENS = 50
 USUAL = {
     *("--help", "--help-all", "--model", "--target", "--text-columns", "--drop", "--text", "--format"),
     *("--scale", "--holdout", "--epochs", "--kernel", "--hidden-layer-sizes", "--budget", "--positive"),
-    *(
-        "--scores",
-        "--probabilities",
-        "--save",
-        "--skip-bad",
-        "--tag-column",
-        "--held-out",
-        "--json",
-        "--quiet",
-    ),
+    *("--scores", "--probabilities", "--save", "--skip-bad", "--tag-column", "--held-out", "--json"),
+    "--quiet",
 }
 #: A sentence of the description that only the whole help has in full.
 _FORMATS = re.compile(r"(The suffix names the format):.*?(?= Raw text|$)", re.DOTALL)

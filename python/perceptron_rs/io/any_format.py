@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from perceptron_rs.choices import Accents, Analyzer, Norm
+from perceptron_rs.choices import Accents, Analyzer, Format, Norm, words
 from perceptron_rs.io.options import FileOptions
-from perceptron_rs.io.reading import Format, checked_options, reading_of
+from perceptron_rs.io.reading import checked_options, reading_of
 from perceptron_rs.io.source import Source
 from perceptron_rs.io.text.compression import MAX_RATIO
 from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.io.training_files import TrainingFiles
-from perceptron_rs.parameters.kinds import FORMATS
 from perceptron_rs.parameters.ranges import Choice, check_value
 
 
@@ -139,7 +138,7 @@ def open_examples(
     from perceptron_rs.io.svmlight.files import check_options
 
     check_options(n_features, zero_based, "ignore")
-    check_value("format", Choice(FORMATS, none=True), format)
+    check_value("format", Choice(words(Format), none=True), format)
     if not isinstance(labels, str | os.PathLike | None):
         raise TypeError(f"labels must be the path of a .npy file, got {labels!r:.80}")
     options = checked_options(

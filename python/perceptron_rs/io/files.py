@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from perceptron_rs.io.svmlight.label_lists import all_labels, as_matrix, tidy_la
 from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
 from perceptron_rs.io.text.decoding import check_utf8, open_text
 from perceptron_rs.io.text.lines import (
+    Records,
     check_files,
     is_read_once,
     line_pieces,
@@ -46,9 +47,6 @@ from perceptron_rs.io.text.lines import (
     readable,
     text_blocks,
 )
-
-if TYPE_CHECKING:
-    from perceptron_rs.io.tables.delimited import Records
 
 #: Looks at examples, and raises ValueError if they cannot be taken.
 Check: TypeAlias = Callable[[Examples], None]

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from perceptron_rs.choices import Accents, Analyzer, Norm, words
+from perceptron_rs.choices import Accents, Analyzer, Format, Norm, words
 from perceptron_rs.parameters import kinds
 from perceptron_rs.parameters.groups import add_options, options, parameter
-from perceptron_rs.parameters.kinds import FORMATS, parsed
+from perceptron_rs.parameters.kinds import parsed
 from perceptron_rs.parameters.ranges import Choice, Other, Range
 
 
@@ -45,7 +45,7 @@ _AS_TRAINED = "as in the training"
 class FileOptions:
     """What may be said of files of examples: parameters of `open_examples`, and options of commands."""
 
-    format: str | None = parameter(None, Choice(FORMATS), "format of DATA", default="by its suffix")
+    format: str | None = parameter(None, Choice(words(Format)), "format of DATA", default="by its suffix")
     #: A file of their own.
     labels: Path | None = parameter(
         None, parsed(Path, "FILE.npy"), "labels, one for each row of DATA", default=""

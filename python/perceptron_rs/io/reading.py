@@ -29,19 +29,6 @@ if TYPE_CHECKING:
 LabelKind: TypeAlias = Literal["i", "U", "b"]
 #: Of the columns of a hashed text, as vw has them.
 USUAL_BITS = 18
-Format: TypeAlias = Literal[
-    "svmlight",
-    "csv",
-    "tsv",
-    "lines",
-    "fasttext",
-    "vw",
-    "jsonl",
-    "npz",
-    "npy",
-    "parquet",
-    "safetensors",
-]
 TEXT_TABLES = ("csv", "tsv")
 TABLES = (*TEXT_TABLES, "parquet")
 #: Those that are text, and so can be read line by line, and compressed.

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 from math import prod
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,15 +236,7 @@ def _read_tensor_rows(again: Callable[[], Source], first: int, last: int) -> Bat
     return between(first, last)
 
 
-class TensorEntry(TypedDict):
-    """What the header of a safetensors file says of a tensor."""
-
-    dtype: str
-    shape: list[int]
-    data_offsets: list[int]
-
-
-def _header(path: PathLike, name: str) -> tuple[dict[str, TensorEntry], int]:
+def _header(path: PathLike, name: str) -> tuple[dict[str, dict[str, Any]], int]:
     """Return type, shape and place of each tensor, and where the places begin; the library checks them."""
     from safetensors import SafetensorError, safe_open
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +14,7 @@ _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "ui
 _FLOATS = ("float16", "float32", "float64")
 
 
-class ClassesJson(TypedDict):
-    """The type of the classes, and their values."""
-
-    type: str
-    values: list[bool | int | float | str | None]
-
-
-def classes_to_json(classes: ArrayLike) -> ClassesJson:
+def classes_to_json(classes: ArrayLike) -> dict[str, object]:
     """Return the type and the values of ``classes``; ValueError for a type that files do not hold.
 
     A string type is written as "str" and comes back as wide as the longest name.

@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 #: What options are added to: a parser of arguments, or a group of one.
 Parser: TypeAlias = "argparse._ActionsContainer"
 
-#: Of examples.
-FORMATS = (
-    *("svmlight", "csv", "tsv", "lines", "fasttext", "vw", "jsonl"),
-    *("npz", "npy", "parquet", "safetensors"),
-)
 #: The scalers of scikit-learn, by their first names.
 SCALES = ("standard", "minmax", "maxabs")
 JSON = "print the result as JSON"

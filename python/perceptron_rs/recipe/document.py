@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from perceptron_rs.arrays.named import State
+from perceptron_rs.choices import Format
 from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.numerals import MARKS
 from perceptron_rs.features.text import HashedText, KeptWords
-from perceptron_rs.parameters.kinds import BITS, FORMATS, SCALES, is_delimiter
+from perceptron_rs.parameters.kinds import BITS, SCALES, is_delimiter
 from perceptron_rs.recipe.blocks import LATER_OF_TEXT, Block, Terms
 from perceptron_rs.recipe.recipe import LATER, WORDS, Recipe, described
 from perceptron_rs.recipe.scale import Scale
@@ -45,8 +46,8 @@ def recipe_from_json(description: object, n_features: int, tensors: State | None
     if not isinstance(description["header"], bool | None):
         raise ValueError(f"the header of its input must be a boolean, got {description['header']!r:.80}")
     form, bits, holdout = (description[name] for name in ("format", "hash_bits", "holdout"))
-    if form not in FORMATS:
-        raise ValueError(f"the format of its input must be one of {', '.join(FORMATS)}, got {form!r:.80}")
+    if form not in (forms := get_args(Format)):
+        raise ValueError(f"the format of its input must be one of {', '.join(forms)}, got {form!r:.80}")
     if bits is not None and not (type(bits) is int and BITS.accepts(bits) and 1 << bits == n_features):
         raise ValueError(f"its input is hashed to 2**{bits!r:.20} columns, but it has {n_features}")
     if holdout is not None and not (type(holdout) is float and 0 < holdout < 1):

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
 
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.tables.cells import as_numbers, is_value, missing_cells
 from perceptron_rs.io.tables.columns import CellError, arrow, quoted_names, single
+from perceptron_rs.io.text.lines import Records
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,93 +25,6 @@ if TYPE_CHECKING:
 HOW_TO_SAY = (
     "pass {header=False} if the first line is an example, or {header=True} if it holds the column names"
 )
-
-#: A quoted cell may be so long; beyond, its quote is taken for one that is never closed.
-_LONGEST = 1 << 24
-
-
-class Records:
-    """Cuts text between records: a line may end within quotes.
-
-    Parameters
-    ----------
-    name : str
-        What errors call the text.
-    delimiter : str
-        Character between two cells.
-    """
-
-    def __init__(self, name: str, delimiter: str) -> None:
-        self._name = name
-        self._borders = np.frombuffer(delimiter.encode() + b"\r\n", dtype=np.uint8)
-        mark = re.escape(delimiter.encode())
-        # A quote within a cell that does not begin with one is a character like others.
-        self._quoted = re.compile(rb"(?:\A|(?<=[\r\n]|" + mark + rb'))"[^"]*(?:""[^"]*)*("?)')
-
-    def end(self, text: bytes) -> int:
-        """Return where the last whole record of a text ends, 0 if none is whole; the text begins with one.
-
-        Raises
-        ------
-        ValueError
-            If a quoted cell is so long that its quote must be a slip.
-        """
-        end, is_open = self._scanned(text)
-        if is_open and len(text) - end > _LONGEST:
-            raise ValueError(
-                f"{self._name}: {_beginning(text[end:])} opens a quote that is not closed within "
-                f"{_LONGEST >> 20} MB"
-            )
-        return end
-
-    def ends(self, text: bytes) -> list[int]:
-        """Return where each record of a text ends, also the last one, which may lack its line end."""
-        begins, ends, _ = self._cells(text)
-        lines = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
-        before = np.searchsorted(begins, lines, side="right")
-        found = (lines[lines >= np.append(0, ends)[before]] + 1).tolist()
-        return found if not text or found[-1:] == [len(text)] else [*found, len(text)]
-
-    def check_closed(self, text: bytes) -> None:
-        """Raise ValueError if a text, the last one of a file, ends within quotes."""
-        end, is_open = self._scanned(text + b"\n")
-        if is_open:
-            raise ValueError(f"{self._name}: {_beginning(text[end:])} opens a quote that is never closed")
-
-    def _scanned(self, text: bytes) -> tuple[int, bool]:
-        """Return the end of the last whole record, and whether what follows has an open quote."""
-        newline = b"\n" if b"\n" in text else b"\r"  # of files with the line ends of old Macintoshes
-        begins, ends, is_open = self._cells(text)
-        last = len(text) - (newline == b"\r")  # which may be half of "\r\n"
-        n = len(ends)
-        if n and ends[-1] == len(text):  # the quote may be the first of two
-            n, last = n - 1, int(begins[-1])
-        while (found := text.rfind(newline, int(ends[n - 1]) if n else 0, last)) < 0 < n:
-            n, last = n - 1, int(begins[n - 1])
-        return found + 1, is_open
-
-    def _cells(self, text: bytes) -> tuple[NDArray[np.intp], NDArray[np.intp], bool]:
-        """Return where cells in quotes begin and end, and whether the last one, up to the end, is open."""
-        letters = np.frombuffer(text, dtype=np.uint8)
-        quotes = np.flatnonzero(letters == ord('"'))
-        # Most often two belong together, and a quote right behind them goes on with their cell.
-        begins, ends = quotes[::2], quotes[1::2] + 1
-        is_open = len(begins) > len(ends)
-        ends = np.append(ends, len(text)) if is_open else ends
-        is_other = begins[1:] != ends[:-1]
-        begins, ends = begins[np.append(begins[:1] >= 0, is_other)], ends[np.append(is_other, ends[:1] >= 0)]
-        if not np.isin(
-            letters[begins[begins > 0] - 1], self._borders
-        ).all():  # some are in the midst of cells
-            cells = [(*cell.span(), not cell[1]) for cell in self._quoted.finditer(text)]
-            begins, ends, are_open = np.array(cells, dtype=np.intp).reshape(-1, 3).T
-            is_open = bool(are_open[-1:].any())
-        return begins, ends, is_open
-
-
-def _beginning(text: bytes) -> str:
-    """Say where an open quote is, as somebody can find it."""
-    return f"the record that begins {text[:60].decode(errors='replace')!r}"
 
 
 class CsvText:

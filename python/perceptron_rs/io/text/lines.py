@@ -10,6 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.io.text.compression import MAX_RATIO, DamageError, n_lines
 from perceptron_rs.io.text.decoding import open_text
@@ -22,26 +25,16 @@ U = TypeVar("U")
 BLOCK = 1 << 20
 
 
+#: A quoted cell may be so long; beyond, its quote is taken for one that is never closed.
+_LONGEST = 1 << 24
+
 #: What the first line of a file calls its columns.
 _NAMES = frozenset(
-    (
-        *(
-            "category",
-            "chunk",
-            "class",
-            "comment",
-            "content",
-            "deprel",
-            "deps",
-            "document",
-            "entity",
-            "feats",
-        ),
-        *("form", "head", "id", "iob", "label", "labels", "lemma", "message", "misc", "ner", "ner_tag"),
-        *("ner_tags", "phrase", "pos", "pos_tag", "pos_tags", "review", "sent_id", "sentence", "sentence_id"),
-        *("sentiment", "tag", "tags", "target", "text", "texts", "token", "token_id", "tokens", "topic"),
-        *("tweet", "upos", "word", "words", "xpos"),
-    )
+    """
+    category chunk class comment content deprel deps document entity feats form head id iob label labels
+    lemma message misc ner ner_tag ner_tags phrase pos pos_tag pos_tags review sent_id sentence sentence_id
+    sentiment tag tags target text texts token token_id tokens topic tweet upos word words xpos
+    """.split()  # noqa: SIM905  a list of so many strings has as many quotes
 )
 
 
@@ -81,17 +74,88 @@ def names_of(files: Sequence[object]) -> str:
     return f"{name_of_file(files[0])}{more}"
 
 
-class RecordEnds(Protocol):
-    """Where records end: in CSV, lines may end within quotes."""
+class Records:
+    """Cuts text between records: a line may end within quotes.
+
+    Parameters
+    ----------
+    name : str
+        What errors call the text.
+    delimiter : str
+        Character between two cells.
+    """
+
+    def __init__(self, name: str, delimiter: str) -> None:
+        self._name = name
+        self._borders = np.frombuffer(delimiter.encode() + b"\r\n", dtype=np.uint8)
+        mark = re.escape(delimiter.encode())
+        # A quote within a cell that does not begin with one is a character like others.
+        self._quoted = re.compile(rb"(?:\A|(?<=[\r\n]|" + mark + rb'))"[^"]*(?:""[^"]*)*("?)')
 
     def end(self, text: bytes) -> int:
-        """Return where the last whole record of a text ends, 0 if none is whole; the text begins with one."""
+        """Return where the last whole record of a text ends, 0 if none is whole; the text begins with one.
+
+        Raises
+        ------
+        ValueError
+            If a quoted cell is so long that its quote must be a slip.
+        """
+        end, is_open = self._scanned(text)
+        if is_open and len(text) - end > _LONGEST:
+            raise ValueError(
+                f"{self._name}: {_beginning(text[end:])} opens a quote that is not closed within "
+                f"{_LONGEST >> 20} MB"
+            )
+        return end
 
     def ends(self, text: bytes) -> list[int]:
         """Return where each record of a text ends, also the last one, which may lack its line end."""
+        begins, ends, _ = self._cells(text)
+        lines = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
+        before = np.searchsorted(begins, lines, side="right")
+        found = (lines[lines >= np.append(0, ends)[before]] + 1).tolist()
+        return found if not text or found[-1:] == [len(text)] else [*found, len(text)]
 
     def check_closed(self, text: bytes) -> None:
         """Raise ValueError if a text, the last one of a file, ends within quotes."""
+        end, is_open = self._scanned(text + b"\n")
+        if is_open:
+            raise ValueError(f"{self._name}: {_beginning(text[end:])} opens a quote that is never closed")
+
+    def _scanned(self, text: bytes) -> tuple[int, bool]:
+        """Return the end of the last whole record, and whether what follows has an open quote."""
+        newline = b"\n" if b"\n" in text else b"\r"  # of files with the line ends of old Macintoshes
+        begins, ends, is_open = self._cells(text)
+        last = len(text) - (newline == b"\r")  # which may be half of "\r\n"
+        n = len(ends)
+        if n and ends[-1] == len(text):  # the quote may be the first of two
+            n, last = n - 1, int(begins[-1])
+        while (found := text.rfind(newline, int(ends[n - 1]) if n else 0, last)) < 0 < n:
+            n, last = n - 1, int(begins[n - 1])
+        return found + 1, is_open
+
+    def _cells(self, text: bytes) -> tuple[NDArray[np.intp], NDArray[np.intp], bool]:
+        """Return where cells in quotes begin and end, and whether the last one, up to the end, is open."""
+        letters = np.frombuffer(text, dtype=np.uint8)
+        quotes = np.flatnonzero(letters == ord('"'))
+        # Most often two belong together, and a quote right behind them goes on with their cell.
+        begins, ends = quotes[::2], quotes[1::2] + 1
+        is_open = len(begins) > len(ends)
+        ends = np.append(ends, len(text)) if is_open else ends
+        is_other = begins[1:] != ends[:-1]
+        begins, ends = begins[np.append(begins[:1] >= 0, is_other)], ends[np.append(is_other, ends[:1] >= 0)]
+        if not np.isin(
+            letters[begins[begins > 0] - 1], self._borders
+        ).all():  # some are in the midst of cells
+            cells = [(*cell.span(), not cell[1]) for cell in self._quoted.finditer(text)]
+            begins, ends, are_open = np.array(cells, dtype=np.intp).reshape(-1, 3).T
+            is_open = bool(are_open[-1:].any())
+        return begins, ends, is_open
+
+
+def _beginning(text: bytes) -> str:
+    """Say where an open quote is, as somebody can find it."""
+    return f"the record that begins {text[:60].decode(errors='replace')!r}"
 
 
 def text_blocks(
@@ -100,7 +164,7 @@ def text_blocks(
     *,
     max_ratio: float | None = None,
     is_checked: bool = True,
-    records: RecordEnds | None = None,
+    records: Records | None = None,
 ) -> Generator[tuple[int, bytes]]:
     """Give whole lines of a file, and the number of the first of them, from 1.
 
@@ -125,7 +189,7 @@ def whole_lines(
     text: Any,
     size: int = BLOCK,
     *,
-    records: RecordEnds | None = None,
+    records: Records | None = None,
     n_bytes: int | None = None,
     at_once: bool = False,
 ) -> Iterator[bytes]:
@@ -200,7 +264,7 @@ def readable(
 
 
 def line_pieces(
-    first: int, text: bytes, most: int | None = None, records: RecordEnds | None = None
+    first: int, text: bytes, most: int | None = None, records: Records | None = None
 ) -> list[tuple[int, bytes]]:
     """Cut whole lines, or records, behind so many of them, or in half; no single one is cut.
 
