@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.csr import csr_slice
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
-from perceptron_rs.rows.sparse import CsrArrays, is_sparse
+from perceptron_rs.rows.sparse import CsrArrays, csr_rows, is_sparse
 
 
 class Batch(NamedTuple):
@@ -34,6 +33,11 @@ class Batch(NamedTuple):
     lengths: ArrayLike = None
 
 
+def parts_of(X: MatrixLike) -> tuple[Any, ...]:
+    """Return the arrays that hold the examples."""
+    return (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
+
+
 def batch_length(batch: Batch) -> int:
     """Return the number of examples, or of sequences."""
     return batch.X.shape[0] if batch.lengths is None else len(batch.lengths)
@@ -49,8 +53,7 @@ def slice_batch(batch: Batch, first: int, last: int) -> Batch:
     weights = None if weights is None else weights[first:last]
     if not is_sparse(X):
         return Batch(X[first:last], y[first:last], weights, lengths)
-    indptr, indices, values = csr_slice(X.indptr, X.indices, X.data, first, last)
-    return Batch(csr(values, indices, indptr, X.shape[1]), y[first:last], weights, lengths)
+    return Batch(csr_rows(X, first, last), y[first:last], weights, lengths)
 
 
 def concatenate_batches(batches: Sequence[Batch]) -> Batch:

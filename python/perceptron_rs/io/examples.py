@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.csr import csr_slice
 from perceptron_rs.arrays.likes import MatrixLike, kind_of_values
 from perceptron_rs.errors import ArgumentError, about
-from perceptron_rs.rows.sparse import CsrArrays, is_sparse
+from perceptron_rs.rows.sparse import CsrArrays, csr_rows, is_sparse
 
 #: What labels are that are no classes.
 NOT_WHOLE = "labels must be whole numbers or strings, so round or bin a regression target first"
@@ -58,10 +57,8 @@ class Examples:
         """Return some examples in a row."""
         y = None if self.y is None else self.y[begin:end]
         weights = None if self.weights is None else self.weights[begin:end]
-        if not isinstance(self.rows, CsrArrays):
-            return replace(self, rows=self.rows[begin:end], y=y, weights=weights)
-        indptr, indices, data = csr_slice(self.rows.indptr, self.rows.indices, self.rows.data, begin, end)
-        some = CsrArrays(data, indices, indptr, (len(indptr) - 1, self.rows.shape[1]))
+        is_ours = isinstance(self.rows, CsrArrays)
+        some = csr_rows(self.rows, begin, end) if is_ours else self.rows[begin:end]
         return replace(self, rows=some, y=y, weights=weights)
 
     def chosen(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Examples:

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.csr import csr_slice
 from perceptron_rs.arrays.likes import (
     ArrayLike,
     MatrixLike,
@@ -27,12 +26,12 @@ from perceptron_rs.arrays.likes import (
 from perceptron_rs.arrays.scalars import check_among, number, whole_number
 from perceptron_rs.errors import naming, refuse_no_name
 from perceptron_rs.io.arrays import load_npy, read_npz
-from perceptron_rs.io.batches import Batch, joined
+from perceptron_rs.io.batches import Batch, joined, parts_of
 from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.rows.lengths import check_lengths
-from perceptron_rs.rows.sparse import CsrArrays, is_sparse
+from perceptron_rs.rows.sparse import CsrArrays, csr_rows, is_sparse
 
 #: Path, size and time of last change in nanoseconds of the files of a source.
 Files: TypeAlias = list[tuple[str, int, int]]
@@ -387,8 +386,9 @@ def open_arrays(
     def cut(n: int | None) -> list[Callable[[], Batch]]:
         if n is None:
             raise ValueError("n must be given: arrays have no parts of their own; give n=2 or more")
+        again = partial(open_arrays, *given)
         return [
-            partial(_read_array_rows, given, a, b) if in_files else partial(Batch, *_of_scipy(between(a, b)))
+            partial(read_anew, again, a, b) if in_files else partial(Batch, *_of_scipy(between(a, b)))
             for a, b in evenly(n_rows, n)
         ]
 
@@ -422,11 +422,6 @@ def _refuse_several(X: MatrixLike) -> None:
         )
 
 
-def parts_of(X: MatrixLike) -> tuple[Any, ...]:
-    """Return the arrays that hold the examples."""
-    return (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
-
-
 def refuse_cut(name: str, size: int, n_bytes: int) -> None:
     """Raise if a file has fewer bytes now than are mapped of it."""
     if size < n_bytes:
@@ -443,9 +438,9 @@ def _column(part: object, files: list[Path], name: str) -> MatrixLike:
         return part if part is None or has_shape(part) else np.asarray(part)
 
 
-def _read_array_rows(given: tuple[object, ...], first: int, last: int) -> Batch:
-    """Return examples from files of arrays, which are mapped where this is called."""
-    between = open_arrays(*given).between
+def read_anew(again: Callable[[], Source], first: int, last: int) -> Batch:
+    """Return examples of a source that is opened where this is called, in whatever process that is."""
+    between = again().between
     assert between is not None
     return _of_scipy(between(first, last))
 
@@ -534,8 +529,7 @@ def _some_rows(X: MatrixLike, first: int, last: int) -> MatrixLike:
     """Return some rows, without a copy of their entries."""
     if not is_sparse(X):
         return X.iloc[first:last] if has_rows_by_place(X) else X[first:last]
-    indptr, indices, data = csr_slice(X.indptr, X.indices, X.data, first, last)
-    return CsrArrays(np.asarray(data), np.asarray(indices), indptr, (last - first, X.shape[1]))
+    return csr_rows(X, first, last)
 
 
 def _as_scipy(X: MatrixLike) -> MatrixLike:

@@ -19,7 +19,7 @@ from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.errors import ArgumentError, refuse_no_name
 from perceptron_rs.io.batches import Batch, joined
 from perceptron_rs.io.reading import check_name
-from perceptron_rs.io.source import Source, evenly, open_arrays, refuse_pipe
+from perceptron_rs.io.source import Source, evenly, open_arrays, read_anew, refuse_pipe
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.rows.storage import type_of
@@ -207,7 +207,7 @@ def open_safetensors(
         if n is None:
             raise ValueError("n must be given: tensors have no parts of their own; give n=2 or more")
         again = partial(open_safetensors, files, tensor, target=target, labels=labels)
-        return [partial(_read_tensor_rows, again, a, b) for a, b in evenly(borders[-1][1], n)]
+        return [partial(read_anew, again, a, b) for a, b in evenly(borders[-1][1], n)]
 
     return replace(
         sources[0],
@@ -227,13 +227,6 @@ def _arrays_of_file(file: str, X: MatrixLike, y: ArrayLike) -> Source:
         return open_arrays(X, y)
     except (ValueError, TypeError) as error:
         raise type(error)(f"{file}: {error}") from None
-
-
-def _read_tensor_rows(again: Callable[[], Source], first: int, last: int) -> Batch:
-    """Return examples from files that are mapped where this is called."""
-    between = again().between
-    assert between is not None
-    return between(first, last)
 
 
 def _header(path: PathLike, name: str) -> tuple[dict[str, dict[str, Any]], int]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import copy
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.csr import CsrTriple
+from perceptron_rs.arrays.csr import CsrTriple, csr_slice
 from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.rows.storage import refuse_type, to_stored
 
@@ -64,10 +64,6 @@ class CsrArrays:
         """Return the matrix itself."""
         return self
 
-    def with_data(self, data: NDArray[np.generic]) -> CsrArrays:
-        """Return the matrix with other values."""
-        return replace(self, data=data)
-
     def matrix(self) -> MatrixLike:
         """Return the matrix of SciPy."""
         from scipy.sparse import csr_matrix
@@ -79,6 +75,12 @@ class CsrArrays:
         X = self.matrix()
         X.has_sorted_indices = X.has_canonical_format = True
         return X
+
+
+def csr_rows(X: MatrixLike, first: int, last: int) -> CsrArrays:
+    """Return rows ``first`` to ``last - 1`` of a CSR matrix, of SciPy or ours, without a copy of entries."""
+    indptr, indices, data = csr_slice(X.indptr, X.indices, X.data, first, last)
+    return CsrArrays(np.asarray(data), np.asarray(indices), indptr, (len(indptr) - 1, X.shape[1]))
 
 
 def is_sparse(X: MatrixLike) -> bool:

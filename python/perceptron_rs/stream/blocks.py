@@ -26,6 +26,7 @@ from perceptron_rs.io.batches import (
     batch_length,
     concatenate_batches,
     csr,
+    parts_of,
     refuse_other_shape,
     refuse_other_width,
     slice_batch,
@@ -342,8 +343,7 @@ def array_batch(given: object) -> Batch:
 
 def n_bytes(batch: Batch) -> int:
     """Return how much memory the examples take."""
-    X = batch.X
-    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse(X) else X.nbytes)
+    return sum(part.nbytes for part in parts_of(batch.X))
 
 
 def blocks_of(source: Source, size: int) -> Iterator[list[Batch]]:
@@ -487,9 +487,8 @@ def classes_of_columns(
 
 def example_arrays(batch: Batch) -> list[NDArray[Any]]:
     """Return the arrays of the examples."""
-    X = batch.X
-    arrays = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
-    return [array for array in (*arrays, batch.y, batch.sample_weight, batch.lengths) if array is not None]
+    every = (*parts_of(batch.X), batch.y, batch.sample_weight, batch.lengths)
+    return [array for array in every if array is not None]
 
 
 def checksum(arrays: Iterable[NDArray[Any]], before: int = 0) -> int:
