@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,7 +48,7 @@ class Idf(OwnArrays):
             every[known] = self.idf[:-1]
             weights = every[X.indices]
         rows = normalized(HashedRows(X.data * weights, X.indices, X.indptr), self.norm)
-        return X.with_data(rows.data)
+        return replace(X, data=rows.data)
 
     def again(self) -> IdfFit:
         """Return what learns it from other texts."""

@@ -153,7 +153,7 @@ class ExampleFiles:
         if form == "safetensors":
             return read_tensors(file, reading)
         if form == "parquet":
-            from perceptron_rs.io.tables.tables import whole_table
+            from perceptron_rs.io.tables.tables import table_file
 
             found = file
             if is_read_once([file]):
@@ -161,7 +161,7 @@ class ExampleFiles:
                     decompressed(file, reading.max_ratio or MAX_RATIO, name=name)
                 ) as opened:
                     found = opened.read()
-            table = whole_table(found)
+            table = table_file(found).whole()
             return TableRows(name, reading, table.schema, lambda: table.slice(0, 1)).part(1, table)
         if form in TEXT_TABLES:
             from perceptron_rs.io.tables.tables import CsvLines

@@ -16,12 +16,6 @@ from perceptron_rs.state.turns import is_random_state
 
 if TYPE_CHECKING:
     from perceptron_rs.prediction.estimator import Estimator
-    from perceptron_rs.sklearn_base import BaseEstimator
-
-
-def parameters_to_json(estimator: BaseEstimator) -> dict[str, object]:
-    """Return the parameters by name; ValueError for a value that JSON cannot hold."""
-    return values_to_json(estimator.get_params(deep=False))
 
 
 def values_to_json(parameters: dict[str, object]) -> dict[str, object]:

@@ -30,7 +30,7 @@ from perceptron_rs.models.parameters import all_parameters, checked, parameters_
 from perceptron_rs.parameters.exclusions import check_exclusions
 from perceptron_rs.schema.schema import is_count
 from perceptron_rs.state.turns import change
-from perceptron_rs.targets.planes import keep_label_matrix, learns_many
+from perceptron_rs.targets.planes import learns_many
 
 if TYPE_CHECKING:
     from perceptron_rs.parameters.groups import Parameters
@@ -138,7 +138,7 @@ def _restore(model: Predictor, document: dict[str, object], tensors: Tensors) ->
         labels = document[LABELS]
         if not isinstance(labels, str) or labels not in ("dense", "sparse") or not learns_many(model):
             raise ValueError(f"its labels must be dense or sparse, got {labels!r:.80}")
-        keep_label_matrix(model, labels)
+        change(model, label_matrix=labels)
     how = None
     if "input" in document:
         from perceptron_rs.recipe.document import recipe_from_json

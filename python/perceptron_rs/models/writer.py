@@ -21,7 +21,7 @@ from perceptron_rs.models.container import pack
 from perceptron_rs.models.contents import contents_of
 from perceptron_rs.models.document import CALIBRATION, LABELS, NARROW, ROUNDED, json_scalar
 from perceptron_rs.models.files import path_of, write_to_open, write_whole
-from perceptron_rs.models.parameters import checked, parameters_to_json
+from perceptron_rs.models.parameters import checked, values_to_json
 from perceptron_rs.models.training_record import collect_record
 from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.prediction.hyperplanes import hyperplanes
@@ -115,7 +115,7 @@ def bytes_of(estimator: object, dtype: WeightType | None = None, prune: float | 
     check_is_fitted(estimator)
     if dtype is not None or prune is not None:
         estimator = cast("Estimator", with_fewer_bits(estimator, dtype, prune))
-    parameters = parameters_to_json(estimator)
+    parameters = values_to_json(estimator.get_params(deep=False))
     checked(estimator)
     tensors, parts = contents_of(estimator)
     started, record = collect_record(estimator)

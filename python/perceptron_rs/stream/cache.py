@@ -184,13 +184,9 @@ def _checked_index(path: Path) -> Index:
                 read: Any = json_value(text.decode())
                 index: Index = read
                 places = [place for batch in index["batches"] for place in batch["arrays"].values()]
-                if all(_is_within(place, size) for place in places):
+                if all(place[-1] >= 0 and _end_of(*place) <= size for place in places):
                     return index
     raise ValueError(f"cache {str(path)!r} is damaged; remove it")
-
-
-def _is_within(place: ArrayPlace, size: int) -> bool:
-    return bool(place[-1] >= 0 and _end_of(*place) <= size)
 
 
 def _end_of(kind: str, shape: list[int], at: int) -> int:

@@ -6,8 +6,9 @@ Numbers that are near each other are looked up in a table, in calls of some mill
 
 from __future__ import annotations
 
+from collections import defaultdict
 from heapq import merge
-from itertools import repeat
+from itertools import count, repeat
 from typing import Any
 
 import numpy as np
@@ -21,20 +22,14 @@ FEW = 512  # of which a search costs less than a dictionary of all classes, or a
 TABLE = 1 << 16
 
 
-class _Numbered(dict[Any, int]):
-    """Numbers of labels in the order in which they are asked for."""
-
-    def __missing__(self, label: Any) -> int:
-        number = self[label] = len(self)
-        return number
-
-
 def distinct(y: NDArray[np.generic]) -> tuple[NDArray[np.generic], NDArray[np.uint32]]:
     """Return the sorted distinct labels of y and the index of each label among them."""
     numbers = _distinct_numbers(y) if y.dtype.kind in "biuf" and len(y) else None
     if numbers is not None:
         return numbers
-    index, indices = _Numbered(), np.empty(len(y), dtype=np.uint32)
+    # Numbers of labels in the order in which they are asked for.
+    index: defaultdict[Any, int] = defaultdict(count().__next__)
+    indices = np.empty(len(y), dtype=np.uint32)
     for piece in pieces(len(y), COST):
         labels = y[piece].tolist()
         indices[piece] = np.fromiter(map(index.__getitem__, labels), dtype=np.uint32, count=len(labels))

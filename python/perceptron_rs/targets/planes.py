@@ -34,11 +34,6 @@ def label_matrix(estimator: object) -> str | None:
     return form
 
 
-def keep_label_matrix(estimator: Any, kind: str | None) -> None:
-    """Keep with an estimator as what matrix it was given many labels."""
-    estimator._multilabel = kind
-
-
 def is_positive(scores: NDArray[np.float64], tie: str) -> NDArray[np.bool_]:
     """Whether each score is on the positive side of its plane, of which 0 is as ``tie`` says."""
     return scores >= 0 if tie == "positive" else scores > 0

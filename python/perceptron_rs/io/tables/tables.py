@@ -234,8 +234,3 @@ def is_ipc(file: str | bytes) -> bool:
     """Whether a file, from its path or content, is in Arrow's IPC format."""
     with io.BytesIO(file) if isinstance(file, bytes) else Path(file).open("rb") as opened:
         return opened.read(len(_IPC)) == _IPC
-
-
-def whole_table(file: str | bytes) -> Any:
-    """Return a file of Parquet, or one in Arrow's IPC format, or what one holds, as a table of Arrow."""
-    return table_file(file).whole()
