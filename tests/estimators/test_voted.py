@@ -14,8 +14,8 @@ from tests.validation import validation_part
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
 from perceptron_rs.linear import vectors
-from perceptron_rs.prediction.sampling import draw_vectors
 from perceptron_rs.reference.order import below
+from perceptron_rs.schema.mistake_log import draw_vectors
 
 FIXED = {"shuffle": False, "tol": None, "max_iter": 3}
 KINDS = ("vote", "average", "last", "random", "longest")

@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs.audit.environment import environment
 from perceptron_rs.models.comparison import digest
 from perceptron_rs.registry import LEARNERS
+from perceptron_rs.rerun.evidence import environment
 
 N, WIDTH = 90, 13
 #: Of the learners that have them. Few classes of such examples can be separated.

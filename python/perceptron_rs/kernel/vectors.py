@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.csr import StoredRows
 from perceptron_rs.arrays.named import rows_in
 from perceptron_rs.engines import RunState, State
-from perceptron_rs.prediction.sampling import draw_vectors
 from perceptron_rs.rows.selection import concatenate_rows, select_rows
-from perceptron_rs.schema.mistake_log import plane_of_entries, survival_counts
+from perceptron_rs.schema.mistake_log import draw_vectors, plane_of_entries, survival_counts
 
 #: How the names of these arrays begin.
 OF_VECTORS = ("log", "origin", "rows")

@@ -21,17 +21,14 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import frozen, own_copies, rows_in, without_rows, zeros
 from perceptron_rs.engines import Engine, LinearModel, Model, Rows, RunState, State, get_engine, rows_of
-from perceptron_rs.prediction.sampling import draw_vectors
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.schema.columns import COLUMNS, within
-from perceptron_rs.schema.mistake_log import plane_of_entries, survival_counts
+from perceptron_rs.schema.mistake_log import draw_vectors, plane_of_entries, survival_counts
 
 Vectors: TypeAlias = State
 
 Hyperplanes: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
-#: Logs of runs that are not joined, the last one first, and how many entries they have.
-
 
 #: What their names begin with in the state of a model, and in that of a run over a stream.
 PREFIX = "vectors_"
@@ -159,11 +156,6 @@ class VotedModel:
         #: What is joined, and what is not: the runs before and the last one, None: nothing.
         self._parts: tuple[Vectors, Pending | None] = frozen(vectors), made
         self._weights: dict[str, Hyperplanes] = {}
-
-    @classmethod
-    def cold(cls, engine: Engine, start: LinearModel) -> Self:
-        """Return the model of a cold start from the vectors of a model of the engine."""
-        return cls(engine, start, cold_vectors(start), 0)
 
     @classmethod
     def from_state(cls, engine: Engine, state: State) -> Self:

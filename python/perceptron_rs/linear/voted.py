@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.named import arrays_of, settled_arrays
+from perceptron_rs.arrays.named import arrays_of, rows_in, settled_arrays, without_rows
 from perceptron_rs.arrays.scalars import number, whole_number
 from perceptron_rs.engines import Engine, LearntModel, LinearModel, RunState, State, get_engine
 from perceptron_rs.estimator_attributes import check_is_fitted
@@ -16,23 +16,69 @@ from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import VotedPerceptronParameters
 from perceptron_rs.linear.passes import partial_fit
 from perceptron_rs.linear.predictor import PREDICTIONS, VotedPerceptronPredictor
-from perceptron_rs.linear.stream import VectorCarrier, stream_state, unique_rows
 from perceptron_rs.linear.vectors import (
+    LAST,
     MistakeLog,
+    Vectors,
     VotedModel,
     cold_vectors,
     each_vector,
+    extended_vectors,
     last_model,
+    newest_vectors,
 )
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.rows.examples import ValidatedRows
+from perceptron_rs.rows.selection import select_rows
 from perceptron_rs.schema.mistake_log import survival_counts
 from perceptron_rs.schema.schema import Schema
+from perceptron_rs.settings import Data
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.stream.learner import StreamFit
-from perceptron_rs.stream.run import Carrier
+from perceptron_rs.stream.run import Block, Carrier
 from perceptron_rs.training.predict_then_learn import predict_then_learn
 from perceptron_rs.training.train import Feeder
+
+_OF_STREAM = "stream_"
+
+
+class VectorCarrier(Carrier):
+    """The vectors of a run over a stream: in its state under names of their own, with the rows so far."""
+
+    def __init__(self, engine: Engine, most: int | None, *, fit_intercept: bool) -> None:
+        self.engine, self.most, self.fit_intercept = engine, most, fit_intercept
+
+    def begin(self, block: Block, state: RunState) -> tuple[Data, RunState]:
+        """Return what an engine starts with: a run begins with an empty log."""
+        return super().begin(block, {name: state[name] for name in LAST})
+
+    def end(self, block: Block, before: RunState, after: State) -> State:
+        """Return the state with the mistakes of a block added to the log."""
+        made = MistakeLog.of(after, block.data, fit_intercept=self.fit_intercept, first_row=block.first)
+        vectors = extended_vectors(stream_vectors(arrays_of(before)), made)
+        vectors = newest_vectors(vectors, self.engine, self.most)
+        state = {name: w for name, w in after.items() if not name.startswith("log_")}
+        return state | stream_state(vectors)
+
+
+def stream_state(vectors: Vectors) -> State:
+    """Return the vectors as they stand in the state of a run over a stream."""
+    return {f"{_OF_STREAM}{name}": w for name, w in vectors.items()}
+
+
+def stream_vectors(state: State) -> Vectors:
+    """Return the vectors in the state of a run over a stream."""
+    return {name.removeprefix(_OF_STREAM): w for name, w in state.items() if name.startswith(_OF_STREAM)}
+
+
+def unique_rows(state: State) -> Vectors:
+    """Return these vectors with each row stored once, as a run in memory leaves them; or nothing."""
+    vectors = stream_vectors(state)
+    if not vectors or len(vectors["log_row"]) == 0:
+        return vectors
+    _, entry, place = np.unique(vectors["log_origin"], return_index=True, return_inverse=True)
+    rows = select_rows(rows_in(vectors), vectors["log_row"][entry])
+    return without_rows(vectors) | rows | {"log_row": place.reshape(-1).astype(np.int64)}
 
 
 class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, VotedPerceptronPredictor):
@@ -341,7 +387,8 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, Voted
         return None if most is None else int(most)
 
     def _cold(self, engine: Engine, planes: int, columns: int, numbers: State) -> VotedModel:
-        return VotedModel.cold(engine, super()._cold(engine, planes, columns, numbers))
+        start = super()._cold(engine, planes, columns, numbers)
+        return VotedModel(engine, start, cold_vectors(start), 0)
 
     def _arrays(self, state: LearntModel) -> State:
         return settled_arrays(state)

@@ -7,9 +7,14 @@ that draws it, and the attributes ``ax_``, ``figure_`` and those of the artists.
 Each class says what its marks and lines mean; docs/course/index.rst has them in one table.
 """
 
-from perceptron_rs.plots.animation import animate
 from perceptron_rs.plots.learning import ErrorsDisplay, MistakesDisplay, PocketDisplay, SurvivalDisplay
-from perceptron_rs.plots.plane import DistanceDisplay, HyperplaneDisplay, OrdersDisplay, UpdateDisplay
+from perceptron_rs.plots.plane import (
+    DistanceDisplay,
+    HyperplaneDisplay,
+    OrdersDisplay,
+    UpdateDisplay,
+    animate,
+)
 from perceptron_rs.plots.progress import ProgressDisplay
 from perceptron_rs.plots.proof import MarginDisplay, ProofDisplay
 from perceptron_rs.plots.vectors import SumDisplay

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from operator import mul
 from typing import TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.margins.exact.bounds import down, novikoff, up_root
 from perceptron_rs.margins.exact.matrix import ExactMatrix
-from perceptron_rs.margins.exact.separation import MOST_ROWS, nearest
+from perceptron_rs.margins.exact.systems import solve_exactly
 from perceptron_rs.margins.result import MarginResult
 from perceptron_rs.margins.search.kernel import Space, whole_weights
 from perceptron_rs.margins.search.problem import Problem
@@ -20,6 +21,59 @@ from perceptron_rs.rows.selection import matrix_of
 
 #: Numbers of a point that are not 0, by their columns; column -1 is the constant feature.
 Point: TypeAlias = dict[int, int]
+
+
+#: More rows are not tried: the inner products of all pairs are needed.
+MOST_ROWS = 200
+_MOST_POINTS = 40  # at a time: exact numbers grow with each
+_MOST_STEPS = 400
+
+
+def nearest(products: list[list[int]]) -> tuple[list[Fraction], bool] | None:
+    """Return weights of the point nearest to the origin, and whether it is the origin; None: too much work.
+
+    ``products`` are the inner products of all pairs of points, in any unit.
+    """
+    points = [min(range(len(products)), key=lambda i: products[i][i])]
+    weights = [Fraction(1)]
+    for _ in range(_MOST_STEPS):
+        # x.p_j for every j, times the denominator of the weights.
+        unit = math.lcm(*(weight.denominator for weight in weights))
+        whole = [int(weight * unit) for weight in weights]
+        along = [sum(map(mul, whole, map(row.__getitem__, points))) for row in products]
+        square = sum(map(mul, whole, map(along.__getitem__, points)))  # times unit**2
+        best = min(range(len(products)), key=along.__getitem__)
+        if square < 0:  # no inner products
+            return None
+        if square == 0 or along[best] * unit >= square:
+            convex = [Fraction(0)] * len(products)
+            for i, weight in zip(points, weights, strict=True):
+                convex[i] += weight
+            return (convex, square == 0) if square or not any(along) else None
+        points.append(best)
+        weights.append(Fraction(0))
+        if len(points) > _MOST_POINTS or not _go(products, points, weights):
+            return None
+    return None
+
+
+def _go(products: list[list[int]], points: list[int], weights: list[Fraction]) -> bool:
+    """Go to the nearest point of the plane through the points, within their hull; drop those behind it."""
+    while True:
+        n = len(points)
+        # The nearest point has equal inner products with all of them: (p_i - p_0).x = 0.
+        first = products[points[0]]
+        matrix = [[products[i][j] - first[j] for j in points] for i in points[1:]] + [[1] * n]
+        target = solve_exactly(matrix, [0] * (n - 1) + [1])
+        if target is None:  # they are not affinely independent, which cannot be
+            return False
+        if min(target) > 0:
+            weights[:] = target
+            return True
+        step = min(w / (w - t) for w, t in zip(weights, target, strict=True) if t <= 0 and w > t)
+        weights[:] = [w + step * (t - w) for w, t in zip(weights, target, strict=True)]
+        there = [k for k, weight in enumerate(weights) if weight > 0]
+        points[:], weights[:] = [points[k] for k in there], [weights[k] for k in there]
 
 
 def decided(problem: Problem, result: MarginResult, space: Space | None) -> tuple[bool | None, MarginResult]:
