@@ -114,10 +114,10 @@ class ArgumentError(ValueError):
 
     def at(self, place: str) -> Self:
         """Return the same error with a place before what it says."""
-        found = type(self).__new__(type(self))
-        vars(found).update(vars(self) | {"place": place + self.place})
-        found.args = (found.text(say_in_python),)
-        return found
+        error = type(self).__new__(type(self))
+        vars(error).update(vars(self) | {"place": place + self.place})
+        error.args = (error.text(say_in_python),)
+        return error
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (type(self), vars(self), self.args)
@@ -129,10 +129,10 @@ class OptionsError(ArgumentError):
 
 def _remade(kind: type[ArgumentError], state: dict[str, object], args: tuple[object, ...]) -> ArgumentError:
     """Return an error that another process has sent."""
-    found = kind.__new__(kind)
-    vars(found).update(state)
-    found.args = args
-    return found
+    error = kind.__new__(kind)
+    vars(error).update(state)
+    error.args = args
+    return error
 
 
 def with_article(noun: str) -> str:

@@ -51,8 +51,8 @@ def remembered(function: Callable[..., T]) -> Callable[..., T]:
         try:
             return known[ref(kind)][more]
         except KeyError:
-            found = known.setdefault(ref(kind, forget), {})[more] = function(kind, *more)
-            return found
+            value = known.setdefault(ref(kind, forget), {})[more] = function(kind, *more)
+            return value
 
     return call
 

@@ -44,22 +44,22 @@ class ChunkScores(Scores):
     kinds: list[KindScores]
 
 
-def scores(right: int, found: int, there: int) -> Scores:
+def scores(right: int, answered: int, there: int) -> Scores:
     """Return precision, recall and F1, 0 where there is nothing to divide by, and how many there are."""
     return {
-        "precision": right / found if found else 0.0,
+        "precision": right / answered if answered else 0.0,
         "recall": right / there if there else 0.0,
-        "f1": 2 * right / (found + there) if found + there else 0.0,
+        "f1": 2 * right / (answered + there) if answered + there else 0.0,
         "support": there,
     }
 
 
-def class_scores(y: NDArray[Any], found: NDArray[Any], classes: NDArray[np.generic]) -> list[Scores]:
+def class_scores(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[np.generic]) -> list[Scores]:
     """Return the scores of each class, which are sorted, and hold all labels; or of a matrix's columns."""
     if y.ndim == 2:
-        counts = [np.count_nonzero(held, axis=0) for held in (y & found, found, y)]
+        counts = [np.count_nonzero(held, axis=0) for held in (y & predicted, predicted, y)]
     else:
-        true, answers = (places(labels, classes) for labels in (y, found))
+        true, answers = (places(labels, classes) for labels in (y, predicted))
         counts = [np.bincount(k, minlength=len(classes)) for k in (true[true == answers], answers, true)]
     return [scores(*numbers) for numbers in np.transpose(counts).tolist()]
 
@@ -120,11 +120,11 @@ def chunk_scores(
     return scores_of_chunks(truth, answers, parts, scheme)
 
 
-def _sentences(name: str, given: Any) -> list[list[str]]:
+def _sentences(name: str, values: Any) -> list[list[str]]:
     """Return the tags of each sentence; TypeError for anything else."""
-    check_list(name, given, "the tags of each sentence")
+    check_list(name, values, "the tags of each sentence")
     sentences = []
-    for i, tags in enumerate(given):
+    for i, tags in enumerate(values):
         if isinstance(tags, str) or not isinstance(tags, Iterable):
             raise TypeError(
                 f"{name} must hold a list of tags for each sentence, got {tags!r:.80} as sentence {i}; if "
@@ -141,11 +141,14 @@ def _sentences(name: str, given: Any) -> list[list[str]]:
 
 
 def scores_of_chunks(
-    truth: Iterable[Sequence[str]], found: Iterable[Sequence[str]], parts: Parts, scheme: Scheme | None = None
+    truth: Iterable[Sequence[str]],
+    predicted: Iterable[Sequence[str]],
+    parts: Parts,
+    scheme: Scheme | None = None,
 ) -> ChunkScores:
     """Return what `chunk_scores` does, of tags whose parts are known."""
     counts: tuple[Counter[str], Counter[str], Counter[str]] = Counter(), Counter(), Counter()
-    for number, (a, b) in enumerate(zip(truth, found, strict=True)):
+    for number, (a, b) in enumerate(zip(truth, predicted, strict=True)):
         if len(a) != len(b):
             raise ValueError(f"sentence {number} has {len(a)} tags in y_true, and {len(b)} in y_pred")
         there, answers = (chunks([parts[tag] for tag in tags], scheme) for tags in (a, b))

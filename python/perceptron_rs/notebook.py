@@ -47,14 +47,14 @@ def curve(values: Sequence[float], name: str) -> str:
 
 def learnt(estimator: object) -> str:
     """Return what a fitted estimator has learnt: its curve of mistakes, its largest weights; else nothing."""
-    found = []
+    parts = []
     for attribute, name in _CURVES.items():
         numbers = getattr(estimator, attribute, None)
         if numbers is not None and len(numbers):
             per_epoch = np.asarray(numbers, np.float64).reshape(len(numbers), -1).sum(axis=1)
-            found.append(curve(per_epoch.tolist(), name))
+            parts.append(curve(per_epoch.tolist(), name))
             break
-    rows: list[tuple[str, str]] = getattr(estimator, "_weights_shown", list)() if found else []
+    rows: list[tuple[str, str]] = getattr(estimator, "_weights_shown", list)() if parts else []
     if rows:
-        found.append(html_table(rows, head=("class", "largest weights")))
-    return "\n".join(found)
+        parts.append(html_table(rows, head=("class", "largest weights")))
+    return "\n".join(parts)

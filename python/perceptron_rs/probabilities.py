@@ -88,11 +88,11 @@ class Calibration(OwnArrays):
         """Return the probability of each class, or of each of ``many`` labels, for scores (n,) or (n, K)."""
         z = scores.reshape(len(scores), -1)
         n, planes = z.shape
-        found = np.empty((n, max(planes, 1 if many else 2)))
+        p = np.empty((n, max(planes, 1 if many else 2)))
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             for piece in pieces(n, planes * _COST):
-                found[piece] = self._of(engine, z[piece], many=many)
-        return found
+                p[piece] = self._of(engine, z[piece], many=many)
+        return p
 
     def _of(self, engine: Engine, z: Floats, *, many: bool) -> Floats:
         if self.method == "temperature" and z.shape[1] > 1:
@@ -142,7 +142,7 @@ def of_scores(model: object) -> dict[str, str | bool]:
 
 def logarithms(engine: Engine, probabilities: Floats) -> Floats:
     """Return the natural logarithm of each probability; of 0 it is minus infinity."""
-    found = np.empty_like(probabilities)
-    for piece in pieces(len(found), probabilities.shape[1] * _COST):
-        found[piece] = apply(engine, "log", probabilities[piece])
-    return found
+    logs = np.empty_like(probabilities)
+    for piece in pieces(len(logs), probabilities.shape[1] * _COST):
+        logs[piece] = apply(engine, "log", probabilities[piece])
+    return logs

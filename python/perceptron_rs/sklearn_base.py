@@ -131,8 +131,8 @@ else:
             return super()._repr_html_inner() + learnt(self)
 
         def _repr_mimebundle_(self, **kwargs):
-            found = super()._repr_mimebundle_(**kwargs)
-            return found | {"text/html": found["text/html"] + learnt(self)} if "text/html" in found else found
+            forms = super()._repr_mimebundle_(**kwargs)
+            return forms | {"text/html": forms["text/html"] + learnt(self)} if "text/html" in forms else forms
 
     class Number(Interval):
         """A range of what ``number`` makes a number."""
@@ -142,8 +142,8 @@ else:
             self.number, self.never = number, never
 
         def is_satisfied_by(self, val):
-            found = self.number(val)
-            return found is not None and found in self and found != self.never
+            value = self.number(val)
+            return value is not None and value in self and value != self.never
 
         def __str__(self):
             return super().__str__() + ("" if self.never is None else f", but not {self.never}")
@@ -175,8 +175,8 @@ else:
     def public_name(kind):
         """Return the name under which the API reference lists a class: of the package, or of one within."""
         package, *within = kind.__module__.split(".")
-        found = getattr(sys.modules[package], kind.__name__, None) is kind
-        return ".".join([package, *([] if found else within[:1]), kind.__name__])
+        is_public = getattr(sys.modules[package], kind.__name__, None) is kind
+        return ".".join([package, *([] if is_public else within[:1]), kind.__name__])
 
     def documentation():
         """Return the address of the documentation, which the package may name as a project URL."""

@@ -74,8 +74,8 @@ def reading_for(arguments: Namespace, model: object = None, *, labels: bool = Tr
         learnt = "a list of labels" if known["multilabel"] else "one label"
         option = say("multilabel", not known["multilabel"])
         raise UsageError(f"{option}: the model has learnt {learnt} for each example; leave it out")
-    how = {name: options.get(name) for name in ("labelled", "threads")}
-    return reading_of(options, known, with_labels=labels, **how)
+    settings = {name: options.get(name) for name in ("labelled", "threads")}
+    return reading_of(options, known, with_labels=labels, **settings)
 
 
 class BadLines:

@@ -74,17 +74,17 @@ def parameters_of(arguments: Namespace, options: Sequence[Option], before: objec
     A model that goes on has the other parameters.
     """
     known = {option.parameter: option for option in options}
-    found = {name: value for name, value in vars(arguments).items() if name in known}
-    for option in [option for option in options if option.parameter in found]:
-        found |= option.sets
+    chosen = {name: value for name, value in vars(arguments).items() if name in known}
+    for option in [option for option in options if option.parameter in chosen]:
+        chosen |= option.sets
         for name, values in option.needs.items():
             if name not in known:
                 continue
-            value = found.get(name, getattr(before, name, known[name].default))
-            is_set = value in values if values else name in found or before is not None
+            value = chosen.get(name, getattr(before, name, known[name].default))
+            is_set = value in values if values else name in chosen or before is not None
             if not is_set:
                 raise UsageError(f"{option.flag} has no effect without {_written(known[name], values)}")
-    return found
+    return chosen
 
 
 def _written(option: Option, values: tuple[Any, ...]) -> str:
@@ -131,7 +131,7 @@ def audited(model: Any, arguments: Namespace, *, goes_on: bool) -> Any:
 
 def stream_options(arguments: Namespace) -> dict[str, Any] | None:
     """Return the arguments of ``fit_stream`` beside the examples; None if they are not read in blocks."""
-    found = parameters_of(arguments, options(StreamOptions))
-    if not found.pop("stream", False):
+    chosen = parameters_of(arguments, options(StreamOptions))
+    if not chosen.pop("stream", False):
         return None
-    return {"shuffle": "block" if vars(arguments).get("shuffle") else False, **found}
+    return {"shuffle": "block" if vars(arguments).get("shuffle") else False, **chosen}

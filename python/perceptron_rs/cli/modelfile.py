@@ -29,8 +29,8 @@ def check_writable(path: Path, arguments: Namespace, option: str = "--model", *o
     UsageError if another argument names this file; ``others`` are those that count beside the usual ones.
     """
     for name in (*_FILES, *others):
-        given = vars(arguments).get(name)
-        for file in given if isinstance(given, tuple) else (given,):
+        named = vars(arguments).get(name)
+        for file in named if isinstance(named, tuple) else (named,):
             if isinstance(file, str | Path) and _is_same(Path(file), path):
                 raise UsageError(f"{option} {path}: is the file of {say(name)}; name another one")
     try:

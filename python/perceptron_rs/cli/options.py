@@ -55,7 +55,7 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
             f"required: COMMAND; to begin, type {PROGRAM} train FILE; {PROGRAM} --help lists the others"
         )
     name = argv[0]
-    found = parser(name)
+    own = parser(name)
     if name in WITH_LEARNERS:
         first, second = [*argv[1:3], "-", "-"][:2]
         # Of two words, the first one is to be a learner; no learner has a dot, a folder or a wildcard in its
@@ -64,11 +64,11 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
         two_words = not (first.startswith("-") or second.startswith("-"))
         looks_alike = two_words or (not first.startswith("-") and get_close_matches(first, LEARNER_NAMES))
         is_learner = first in ("-h", "--help", "--help-all", *LEARNER_NAMES) or (looks_alike and not is_file)
-        switches = found.switches()
+        switches = own.switches()
         at = next((i for i in range(2, len(argv)) if _is_learner(argv, i, switches)), 0)
         is_named = bool(is_learner or at)
         argv[1:1] = [] if is_learner else [argv.pop(at) if at else USUAL_LEARNER]
-    arguments = found.parse_args(argv)
+    arguments = own.parse_args(argv)
     arguments.is_named = is_named
     return arguments
 

@@ -94,11 +94,11 @@ class Parser(argparse.ArgumentParser):
 
     def switches(self) -> set[str]:
         """Return the options that take no value, here and in the commands below."""
-        found = {name for name, action in self._option_string_actions.items() if action.nargs == 0}
+        switches = {name for name, action in self._option_string_actions.items() if action.nargs == 0}
         for action in self._actions:
             for below in action.choices.values() if isinstance(action.choices, dict) else ():
-                found |= below.switches()
-        return found
+                switches |= below.switches()
+        return switches
 
     def format_help(self) -> str:
         """Return the help, whose first line names what must be given: the options follow."""
@@ -148,7 +148,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message)
 
 
-def _meant(given: str, known: Any) -> str:
+def _meant(word: str, known: Any) -> str:
     """Return a question, whether a known word like this one was meant; empty if none is like it."""
-    found = get_close_matches(given, known, n=1, cutoff=0.7)
-    return f"; did you mean {found[0]}?" if found else ""
+    nearest = get_close_matches(word, known, n=1, cutoff=0.7)
+    return f"; did you mean {nearest[0]}?" if nearest else ""

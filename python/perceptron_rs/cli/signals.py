@@ -34,11 +34,11 @@ def raise_terminated() -> Iterator[None]:
 @contextmanager
 def noted() -> Iterator[list[int]]:
     """Note the numbers of the signals that ask the process to end; what they do besides is as before."""
-    found: list[int] = []
+    came: list[int] = []
 
     def noting(does: Handler) -> Handler:
         def handler(number: int, frame: object) -> Any:
-            found.append(number)
+            came.append(number)
             return does(number, frame)
 
         return handler
@@ -46,7 +46,7 @@ def noted() -> Iterator[list[int]]:
     is_main = threading.current_thread() is threading.main_thread()  # which alone has handlers
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDING) if is_main}
     with _handled({number: noting(does) for number, does in before.items() if callable(does)}):
-        yield found
+        yield came
 
 
 @contextmanager

@@ -82,14 +82,14 @@ class TaggedFiles:
     def parts(self, *, with_tag: bool = True, keep_lines: bool = False) -> Iterator[list[Sentence]]:
         """Give the sentences as soon as their last lines have come; the first one tells the columns."""
         check_files(self.files)
-        found = read_sentences(
+        sentences = read_sentences(
             self.files,
             partial(self._needed, with_tag=with_tag),
             keep_lines=keep_lines,
             one_column=self._reads_one_column and not with_tag,
             max_ratio=vars(self.arguments).get("max_ratio"),
         )
-        for part in found:
+        for part in sentences:
             if not self._places:
                 first = next((sentence for sentence in part if sentence.tokens), None)
                 if first is not None:

@@ -88,8 +88,8 @@ def _written(value: object) -> str:
 @cache
 def _flags() -> dict[str, str]:
     """Return the option of each parameter."""
-    found = _OTHERS | {name: f"--{name.replace('_', '-')}" for name in _ALIKE.split()}
+    flags = _OTHERS | {name: f"--{name.replace('_', '-')}" for name in _ALIKE.split()}
     groups = (*map(options, (FileOptions, StreamOptions, SaveOptions)), *map(options_of, LEARNERS))
     for option in (option for group in groups for option in group):
-        found.setdefault(option.parameter, option.flag)
-    return found
+        flags.setdefault(option.parameter, option.flag)
+    return flags

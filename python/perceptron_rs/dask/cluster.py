@@ -108,15 +108,15 @@ class DaskCluster:
                 made = mix.result()
         return self.sent.after(state, made)
 
-    def send(self, given: object, epoch: int) -> Future:
+    def send(self, value: object, epoch: int) -> Future:
         """Return a promise of weights, or of what has changed."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # as large as weights are
-            return self.submit(f"epoch-{epoch}-weights", handed_on, given)
+            return self.submit(f"epoch-{epoch}-weights", handed_on, value)
 
-    def submit(self, step: str, function: object, *given: object) -> Future:
+    def submit(self, step: str, function: object, *arguments: object) -> Future:
         """Return a promise of a function's result."""
-        return self.client.submit(function, *given, key=f"{self.name}-{step}")
+        return self.client.submit(function, *arguments, key=f"{self.name}-{step}")
 
     def map(self, step: str, function: Any, each: Sequence[Any], of_all: Sequence[Any] = ()) -> list[Future]:
         """Return a promise for each partition, by lists with an argument for each, and arguments of all.
@@ -126,7 +126,7 @@ class DaskCluster:
         """
         P = len(self.partitions)
         keys = [f"{self.name}-{step}-{p}" for p in range(P)]
-        futures: list[Future] = self.client.map(function, *each, *([given] * P for given in of_all), key=keys)
+        futures: list[Future] = self.client.map(function, *each, *([value] * P for value in of_all), key=keys)
         return futures
 
     @contextmanager
@@ -155,9 +155,9 @@ def no_bytes(_given: EpochWeights | Change) -> int:
 sizeof.register((EpochWeights, Change), no_bytes)
 
 
-def handed_on(given: T) -> T:
+def handed_on(value: T) -> T:
     """Return the argument: a copy of it that workers send each other."""
-    return given
+    return value
 
 
 def sum_of(weights: EpochWeights, changes: Sequence[Change], left: Share, right: Share) -> Share:

@@ -43,10 +43,10 @@ class DaskLearner(ClusterLearner):
     client: Client | None = None
 
     @staticmethod
-    def _is_distributed(given: object) -> bool:
+    def _is_distributed(X: object) -> bool:
         """Whether it is a collection of Dask or a delayed object, or a list that begins with one."""
-        first = given[0] if isinstance(given, list | tuple) and given else given
-        return is_dask_collection(first) or (first is not given and DaskLearner._is_distributed(first))
+        first = X[0] if isinstance(X, list | tuple) and X else X
+        return is_dask_collection(first) or (first is not X and DaskLearner._is_distributed(first))
 
     def __sklearn_clone__(self) -> Self:
         """Return a learner with the same parameters and the same client."""

@@ -105,7 +105,7 @@ class ClusterLearner(Trainable):
 
     @staticmethod
     @abstractmethod
-    def _is_distributed(given: object) -> bool:
+    def _is_distributed(X: object) -> bool:
         """Whether it lies on a cluster."""
 
     @classmethod

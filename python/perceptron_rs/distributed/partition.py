@@ -181,10 +181,10 @@ def batch_of(X: MatrixLike, y: ArrayLike = None, sample_weight: ArrayLike = None
     """Return a block; without y, X is a batch, or a callable that returns one."""
     if y is not None:
         return Batch(X, y, sample_weight)
-    given = X() if callable(X) else X
-    if not isinstance(given, tuple) or not 2 <= len(given) <= 4:
-        raise TypeError(f"a block without y must be a tuple (X, y) or a Batch, got {given!r:.80}")
-    return Batch(*given)
+    parts = X() if callable(X) else X
+    if not isinstance(parts, tuple) or not 2 <= len(parts) <= 4:
+        raise TypeError(f"a block without y must be a tuple (X, y) or a Batch, got {parts!r:.80}")
+    return Batch(*parts)
 
 
 def read_partition(

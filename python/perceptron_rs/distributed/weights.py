@@ -137,9 +137,9 @@ def _received(state: State, epoch: int) -> EpochWeights:
     return EpochWeights(unpacked(state), epoch)
 
 
-def state_bytes(given: object) -> int:
+def state_bytes(state: object) -> int:
     """Return the bytes of all arrays in it."""
-    if isinstance(given, np.ndarray):
-        return given.nbytes
-    parts = given.values() if isinstance(given, dict) else given if isinstance(given, tuple) else ()
+    if isinstance(state, np.ndarray):
+        return state.nbytes
+    parts = state.values() if isinstance(state, dict) else state if isinstance(state, tuple) else ()
     return sum(map(state_bytes, parts))

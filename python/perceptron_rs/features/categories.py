@@ -101,8 +101,8 @@ class Categories:
     def add_column(self, name: str, strings: Strings) -> None:
         """Look at the first strings of a column; `looked_at` follows when all columns were."""
         codes = strings.codes[: max(self._left, 0)]
-        if found := [strings.values[code] for code in codes[codes >= 0].tolist()]:
-            self._values.setdefault(name, []).extend(found)
+        if texts := [strings.values[code] for code in codes[codes >= 0].tolist()]:
+            self._values.setdefault(name, []).extend(texts)
 
     def looked_at(self, n: int) -> None:
         """Note that so many examples have been looked at."""
@@ -110,9 +110,9 @@ class Categories:
 
     def odd(self) -> list[tuple[str, str, Kind]]:
         """Return each column that holds no categories, with a value and what it seems to be; start afresh."""
-        found = [(name, values[0], kind_of_strings(values)) for name, values in self._values.items()]
+        kinds = [(name, values[0], kind_of_strings(values)) for name, values in self._values.items()]
         self._values, self._left = {}, 0
-        return [(name, value, kind) for name, value, kind in found if kind is not None]
+        return [(name, value, kind) for name, value, kind in kinds if kind is not None]
 
 
 class TextNotes:
@@ -151,8 +151,8 @@ class TextNotes:
 
 def alike(labels: Iterable[str]) -> list[tuple[str, ...]]:
     """Return labels that differ in blanks alone, or are the same number."""
-    found: dict[object, list[str]] = {}
+    alike: dict[object, list[str]] = {}
     for label in labels:
         key = " ".join(label.split())
-        found.setdefault(float(key) if _DECIMAL.fullmatch(key) else key, []).append(label)
-    return [tuple(same) for same in found.values() if len(same) > 1]
+        alike.setdefault(float(key) if _DECIMAL.fullmatch(key) else key, []).append(label)
+    return [tuple(same) for same in alike.values() if len(same) > 1]

@@ -77,11 +77,11 @@ def divided(
     return {key: value for key, value in features.items() if key not in drop}, label, weight
 
 
-def _taken_weight(found: dict[str, object], key: str) -> Any:
+def _taken_weight(record: dict[str, object], key: str) -> Any:
     """Take a weight out; None if it is not there. One that is there must be a number."""
-    if found.get(key, 1) is None:
+    if record.get(key, 1) is None:
         raise ValueError("the weight must be a number of at least 0, got null")
-    return found.pop(key, None)
+    return record.pop(key, None)
 
 
 def flattened(
@@ -92,22 +92,22 @@ def flattened(
     None is no feature, and an empty text.
     """
     features: dict[str, float | str] = {}
-    found = dict.fromkeys(texts)
-    _flatten(example, "", features, found)
-    lacking = next((name for name, text in found.items() if text is None), None)
+    values = dict.fromkeys(texts)
+    _flatten(example, "", features, values)
+    lacking = next((name for name, text in values.items() if text is None), None)
     if lacking is not None:
         raise ArgumentError(
             "has no key {key!r} for {text_columns}",
             "name keys that are in each line, or write null where there is no text",
             key=lacking,
         )
-    return features, {name: text for name, text in found.items() if text is not None}
+    return features, {name: text for name, text in values.items() if text is not None}
 
 
 def _flatten(
-    found: Mapping[str, object], within: str, features: dict[str, float | str], texts: dict[str, str | None]
+    example: Mapping[str, object], within: str, features: dict[str, float | str], texts: dict[str, str | None]
 ) -> None:
-    for key, value in found.items():
+    for key, value in example.items():
         if not isinstance(key, str):
             raise TypeError(f"names must be strings, got {key!r:.80}")
         name = within + key

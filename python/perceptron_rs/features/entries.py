@@ -39,22 +39,22 @@ def collect(
     # Arrays that grow in place: lists of parts would be twice in memory when they are joined.
     columns, values, lengths = array("i"), array("d"), array("q")
     with_values = False
-    for names, given, sizes in token_chunks(tokens):
-        found = np.fromiter(find(names), dtype=np.intc, count=len(names))
-        if given is not None and not with_values:
+    for names, own, sizes in token_chunks(tokens):
+        index = np.fromiter(find(names), dtype=np.intc, count=len(names))
+        if own is not None and not with_values:
             with_values = True
             values.frombytes(np.ones(len(columns)).tobytes())
         if with_values:
-            values.frombytes(np.ones(len(names)).tobytes() if given is None else array("d", given).tobytes())
-        columns.frombytes(found.tobytes())
+            values.frombytes(np.ones(len(names)).tobytes() if own is None else array("d", own).tobytes())
+        columns.frombytes(index.tobytes())
         lengths.frombytes(array("q", sizes).tobytes())
     ends = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(np.frombuffer(lengths, dtype=np.int64), out=ends[1:])
-    found = np.frombuffer(columns, dtype=np.int32)
+    index = np.frombuffer(columns, dtype=np.int32)
     if not with_values:
-        return found, None, ends
-    ends, found, sums = without_duplicates(ends, found, np.frombuffer(values, dtype=np.float64))
-    return found, sums, ends
+        return index, None, ends
+    ends, index, sums = without_duplicates(ends, index, np.frombuffer(values, dtype=np.float64))
+    return index, sums, ends
 
 
 def _entries(tokens: list[Any], first: int) -> Chunk:
@@ -95,9 +95,9 @@ def _no_string(name: object, i: int) -> TypeError:
     return TypeError(f"attributes must be strings, got {name!r:.80} at token {i}; write it as name=value")
 
 
-def _add(names: list[str], values: list[float], found: Mapping[Any, Any], within: str, i: int) -> None:
+def _add(names: list[str], values: list[float], nested: Mapping[Any, Any], within: str, i: int) -> None:
     """Add the attributes of a dict, and of dicts in it, which lie ``within`` names."""
-    for key, value in found.items():
+    for key, value in nested.items():
         if not isinstance(key, str):
             raise _no_string(key, i)
         name = within + key if within else key

@@ -28,8 +28,8 @@ def columns_of_hashes(
     size = np.abs(signed.astype(np.int64))
     # The hasher's way around the one number whose absolute value 32 bits do not hold.
     size[size == 1 << 31] = (1 << 31) - n_columns
-    found = size & (n_columns - 1) if n_columns & (n_columns - 1) == 0 else size % n_columns
-    return found.astype(np.int32), signed >= 0
+    columns = size & (n_columns - 1) if n_columns & (n_columns - 1) == 0 else size % n_columns
+    return columns.astype(np.int32), signed >= 0
 
 
 def murmur3(texts: Sequence[bytes]) -> NDArray[np.uint32]:
@@ -74,9 +74,9 @@ def murmur3_of_parts(
         hashes ^= hashes >> shift
         hashes *= np.uint32(factor)
     hashes ^= hashes >> 16
-    found = np.empty(len(order), dtype=np.uint32)
-    found[order] = hashes
-    return found
+    hashed = np.empty(len(order), dtype=np.uint32)
+    hashed[order] = hashes
+    return hashed
 
 
 def _hashed_words(number: int, words: NDArray[np.uint32]) -> int:

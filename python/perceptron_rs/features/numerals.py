@@ -29,10 +29,10 @@ def numeral(mark: str) -> str:
 
 def number_of(text: str, mark: str) -> float | None:
     """Return what a text stands for; None if it is no number."""
-    found = re.match(numeral(mark), text)
-    if found is None or (found[1] and found[2]):
+    parts = re.match(numeral(mark), text)
+    if parts is None or (parts[1] and parts[2]):
         return None
-    return float(found[1] + found[2] + re.sub(between_thousands(mark), "", found[3]).replace(mark, "."))
+    return float(parts[1] + parts[2] + re.sub(between_thousands(mark), "", parts[3]).replace(mark, "."))
 
 
 def mark_of(cells: Iterable[str], first: str = ".") -> str | None:
@@ -43,6 +43,6 @@ def mark_of(cells: Iterable[str], first: str = ".") -> str | None:
     cells = list(cells)
     if all(map(_PLAIN.fullmatch, map(str.strip, cells))):
         return None
-    found = {mark: sum(number_of(cell, mark) is not None for cell in cells) for mark in MARKS}
-    mark = max(found, key=lambda mark: (found[mark], mark == first))
-    return mark if 10 * found[mark] >= 9 * len(cells) else None
+    n_numbers = {mark: sum(number_of(cell, mark) is not None for cell in cells) for mark in MARKS}
+    mark = max(n_numbers, key=lambda mark: (n_numbers[mark], mark == first))
+    return mark if 10 * n_numbers[mark] >= 9 * len(cells) else None

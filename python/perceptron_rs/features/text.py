@@ -94,8 +94,8 @@ class HashedText:
                 end += 1
             some = list(map(str.lower, texts[at:end])) if self.lowercase else texts[at:end]
             some = some if self.strip_accents is None else [self._without_accents(text) for text in some]
-            found = self._words(some) if self.analyzer == "word" else self._characters(some)
-            yield found._replace(numbers=found.numbers + at)
+            grams = self._words(some) if self.analyzer == "word" else self._characters(some)
+            yield grams._replace(numbers=grams.numbers + at)
             at = end
 
     def _without_accents(self, text: str) -> str:
@@ -158,7 +158,7 @@ class HashedText:
         text, _, places = _encoded("".join(parts) + "\n")
         lengths = np.array([len(part) for part in parts], dtype=np.int64)
         begins = np.cumsum(lengths) - lengths
-        found = []
+        of_sizes = []
         for n in self._sizes():
             counts = np.maximum(lengths - n + 1, 0)
             if self.analyzer == "char_wb" and n == self.ngrams[0]:
@@ -169,18 +169,18 @@ class HashedText:
             ends = np.minimum(starts + n, begins[of_part] + lengths[of_part])
             if places is not None:
                 starts, ends = places[starts], places[ends]
-            found.append((starts, ends, numbers[of_part]))
-        return _joined_grams(text, found)
+            of_sizes.append((starts, ends, numbers[of_part]))
+        return _joined_grams(text, of_sizes)
 
 
 def checked_ngrams(given: object) -> tuple[int, int]:
     """Return the least and the largest size of n-grams; OptionsError for what is none."""
-    found = [number(size, whole=True) for size in given] if isinstance(given, list | tuple) else []
-    if len(found) == 2 and found[0] is not None and found[1] is not None:
-        least, most = int(found[0]), int(found[1])
+    sizes = [number(size, whole=True) for size in given] if isinstance(given, list | tuple) else []
+    if len(sizes) == 2 and sizes[0] is not None and sizes[1] is not None:
+        least, most = int(sizes[0]), int(sizes[1])
         if 1 <= least <= most <= 100:
             return least, most
-    shown = " ".join(map(str, found)) if found and None not in found else f"{given!r:.80}"
+    shown = " ".join(map(str, sizes)) if sizes and None not in sizes else f"{given!r:.80}"
     raise OptionsError(f"{{ngrams}} must be two whole numbers from 1 to 100, the smaller first, got {shown}")
 
 
@@ -205,11 +205,11 @@ def _are_words(codes: NDArray[np.uint8] | NDArray[np.uint32]) -> NDArray[np.bool
     """Return which characters belong to words, as ``re`` says."""
     if codes.dtype == np.uint8:
         return np.take(_ASCII_WORDS, codes)
-    found: NDArray[np.bool_] = np.take(_ASCII_WORDS, np.minimum(codes, 128))
+    are_words: NDArray[np.bool_] = np.take(_ASCII_WORDS, np.minimum(codes, 128))
     others = np.flatnonzero(codes > 127)
     distinct, which = np.unique(codes[others], return_inverse=True)
-    found[others] = np.array([chr(code).isalnum() for code in distinct.tolist()], dtype=bool)[which]
-    return found
+    are_words[others] = np.array([chr(code).isalnum() for code in distinct.tolist()], dtype=bool)[which]
+    return are_words
 
 
 def _are_stop_words(text: NDArray[np.uint8], starts: Any, ends: Any) -> NDArray[np.bool_]:
@@ -217,14 +217,14 @@ def _are_stop_words(text: NDArray[np.uint8], starts: Any, ends: Any) -> NDArray[
 
     known = np.array(ENGLISH, dtype=f"S{_WIDEST_STOP_WORD}")
     text = np.append(text, np.zeros(_WIDEST_STOP_WORD, dtype=np.uint8))
-    found = np.zeros(len(starts), dtype=bool)
+    are_stop = np.zeros(len(starts), dtype=bool)
     lengths = ends - starts
     for length in range(2, _WIDEST_STOP_WORD):  # letters alone: as many bytes
         own = np.flatnonzero(lengths == length)
         letters = text[starts[own][:, np.newaxis] + np.arange(length)]
         words = np.ascontiguousarray(letters).view(f"S{length}").reshape(-1)
-        found[own] = np.isin(words, known[np.char.str_len(known) == length])
-    return found
+        are_stop[own] = np.isin(words, known[np.char.str_len(known) == length])
+    return are_stop
 
 
 def hashed_rows(
@@ -287,10 +287,10 @@ def _row_sums(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray
         return sums
     order = np.argsort(-lengths, kind="stable")
     starts, active = indptr[order], len(lengths) - np.cumsum(np.bincount(lengths, minlength=1))
-    found = sums[order]
+    row_sums = sums[order]
     for j, n in enumerate(active[:-1].tolist()):
-        found[:n] += values[starts[:n] + j]
-    sums[order] = found
+        row_sums[:n] += values[starts[:n] + j]
+    sums[order] = row_sums
     return sums
 
 
@@ -356,12 +356,12 @@ class Words:
         of_column = columns_of_hashes(self._hashes, n_columns)[0].astype(np.int64)
         own = np.flatnonzero(np.isin(of_column, columns))
         order = own[np.lexsort((self._hashes[own], -self._counts[own], of_column[own]))]
-        found = of_column[order]
-        distinct, first, numbers = np.unique(found, return_index=True, return_counts=True)
-        rank = np.arange(len(found)) - np.repeat(first, numbers)
+        in_order = of_column[order]
+        distinct, first, numbers = np.unique(in_order, return_index=True, return_counts=True)
+        rank = np.arange(len(in_order)) - np.repeat(first, numbers)
         kept = order[rank < most]
         texts, lengths = _end_to_end(self._texts, self._starts[kept], self._ends[kept])
-        return KeptWords(found[rank < most], texts, np.cumsum(lengths), distinct, numbers)
+        return KeptWords(in_order[rank < most], texts, np.cumsum(lengths), distinct, numbers)
 
 
 class KeptWords(NamedTuple):
@@ -382,37 +382,37 @@ class KeptWords(NamedTuple):
 
         Of a column that both have, n-grams that neither kept may be the same: the larger number counts.
         """
-        found: dict[int, list[bytes]] = {column: [] for column in columns.tolist()}
-        counts = dict.fromkeys(found, 0)
+        words_of: dict[int, list[bytes]] = {column: [] for column in columns.tolist()}
+        counts = dict.fromkeys(words_of, 0)
         for words in (self, older):
             ends = words.ends.tolist()
             for column, start, end in zip(words.columns.tolist(), [0, *ends], ends, strict=False):
                 word = words.text[start:end].tobytes()
-                if column in found and word not in found[column]:
-                    found[column].append(word)
+                if column in words_of and word not in words_of[column]:
+                    words_of[column].append(word)
             for column, count in zip(words.used.tolist(), words.counts.tolist(), strict=True):
-                if column in found:
+                if column in words_of:
                     counts[column] = max(counts[column], count)
-        kept = [(column, word) for column, own in found.items() for word in own[:most]]
-        used = [column for column, own in found.items() if own or counts[column]]
+        kept = [(column, word) for column, own in words_of.items() for word in own[:most]]
+        used = [column for column, own in words_of.items() if own or counts[column]]
         return KeptWords(
             np.array([column for column, _ in kept], dtype=np.int64),
             np.frombuffer(b"".join(word for _, word in kept), dtype=np.uint8),
             np.cumsum([len(word) for _, word in kept], dtype=np.int64),
             np.array(used, dtype=np.int64),
-            np.array([max(counts[column], len(found[column])) for column in used], dtype=np.int64),
+            np.array([max(counts[column], len(words_of[column])) for column in used], dtype=np.int64),
         )
 
     def of(self, column: int) -> tuple[list[str], list[int], int]:
         """Return n-grams of a column, the signs of their values there, and how many others there are."""
         a, b = np.searchsorted(self.columns, [column, column + 1]).tolist()
         starts = np.append(0, self.ends)
-        found = [self.text[starts[i] : starts[i + 1]].tobytes() for i in range(a, b)]
-        signs = [1 if value < 1 << 31 else -1 for value in murmur3(found).tolist()]
+        texts = [self.text[starts[i] : starts[i + 1]].tobytes() for i in range(a, b)]
+        signs = [1 if value < 1 << 31 else -1 for value in murmur3(texts).tolist()]
         at = int(np.searchsorted(self.used, column))
         known = at < len(self.used) and self.used[at] == column
-        words = [word.decode("utf-8", "replace") for word in found]
-        return words, signs, int(self.counts[at]) - len(found) if known else 0
+        words = [word.decode("utf-8", "replace") for word in texts]
+        return words, signs, int(self.counts[at]) - len(texts) if known else 0
 
 
 def _end_to_end(

@@ -36,9 +36,9 @@ class Vocabulary:
 
     def rows(self, tokens: list[object]) -> CsrTriple:
         """Return the known attributes as the arrays of a CSR matrix: where rows begin, columns, values."""
-        found = None if self.is_hashed else attribute_rows(self.names, tokens)
-        if found is not None:
-            return found
+        arrays = None if self.is_hashed else attribute_rows(self.names, tokens)
+        if arrays is not None:
+            return arrays
         with standard():
             columns, values, ends = self.entries(tokens)
         data: NDArray[np.generic] = np.ones(len(columns), dtype=np.int8) if values is None else values

@@ -77,16 +77,16 @@ def read_npz(file: Any) -> tuple[Any, NDArray[np.generic] | None]:
             return (matrix if matrix.format == "csr" else matrix.tocsr()), y
         if names.issuperset(_PARTS):
             return _csr_of_file({part: archive[part] for part in _PARTS}, name), y
-    found = ", ".join(sorted(names)) or "nothing"
+    held = ", ".join(sorted(names)) or "nothing"
     raise ValueError(
-        f"{name}: holds {found}; it must hold X, or {', '.join(_PARTS)}, or what scipy.sparse.save_npz writes"
+        f"{name}: holds {held}; it must hold X, or {', '.join(_PARTS)}, or what scipy.sparse.save_npz writes"
     )
 
 
 def _whole_file(file: Any) -> io.BytesIO:
     """Return what a pipe holds, unpacked."""
-    with io.BufferedReader(decompressed(file, name=name_of_file(file))) as found:
-        return io.BytesIO(found.read())
+    with io.BufferedReader(decompressed(file, name=name_of_file(file))) as unpacked:
+        return io.BytesIO(unpacked.read())
 
 
 def _csr_of_file(parts: dict[str, NDArray[np.generic]], path: str) -> MatrixLike:

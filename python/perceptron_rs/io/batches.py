@@ -60,18 +60,18 @@ def concatenate_batches(batches: Sequence[Batch]) -> Batch:
     """Return the examples of all."""
     if len(batches) == 1:
         return batches[0]
-    found = {name: np.concatenate(list(parts)) for name, parts in concatenate_parts(batches).items()}
-    if "rows" in found:
-        X = found["rows"]
+    whole = {name: np.concatenate(list(parts)) for name, parts in concatenate_parts(batches).items()}
+    if "rows" in whole:
+        X = whole["rows"]
     else:
-        X = csr(found["values"], found["indices"], found["indptr"], max(one.X.shape[1] for one in batches))
-    return Batch(X, found["y"], found.get("sample_weight"), found.get("lengths"))
+        X = csr(whole["values"], whole["indices"], whole["indptr"], max(one.X.shape[1] for one in batches))
+    return Batch(X, whole["y"], whole.get("sample_weight"), whole.get("lengths"))
 
 
 def joined(batches: Sequence[Batch]) -> Batch:
     """Return the examples of all as callers have them: a sparse X is a matrix of SciPy."""
-    found = concatenate_batches(batches)
-    return found._replace(X=found.X.matrix()) if isinstance(found.X, CsrArrays) else found
+    whole = concatenate_batches(batches)
+    return whole._replace(X=whole.X.matrix()) if isinstance(whole.X, CsrArrays) else whole
 
 
 def concatenate_parts(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]:
@@ -83,27 +83,27 @@ def concatenate_parts(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]
     batches = _equally_weighted(batches)
     refuse_other_shape(batch.y for batch in batches)
     Xs = [batch.X for batch in batches]
-    found: dict[str, list[NDArray[Any]]] = {}
+    lists: dict[str, list[NDArray[Any]]] = {}
     if is_sparse(Xs[0]):
         ends = np.cumsum([0, *(int(X.indptr[-1]) for X in Xs)]).tolist()
         index = np.int32 if ends[-1] < 2**31 else np.int64
-        found["indices"] = [X.indices[: X.indptr[-1]] for X in Xs]
-        found["indptr"] = [np.zeros(1, dtype=index)]
-        found["indptr"] += [
+        lists["indices"] = [X.indices[: X.indptr[-1]] for X in Xs]
+        lists["indptr"] = [np.zeros(1, dtype=index)]
+        lists["indptr"] += [
             (X.indptr[1:] + end).astype(index, copy=False) for X, end in zip(Xs, ends[:-1], strict=True)
         ]
-        found["values"] = [X.data[: X.indptr[-1]] for X in Xs]
+        lists["values"] = [X.data[: X.indptr[-1]] for X in Xs]
     else:
         refuse_other_width({X.shape[1] for X in Xs})
-        found["rows"] = Xs
+        lists["rows"] = Xs
     for name in ("y", "sample_weight", "lengths"):
         if getattr(batches[0], name) is not None:
-            found[name] = [getattr(batch, name) for batch in batches]
+            lists[name] = [getattr(batch, name) for batch in batches]
     from perceptron_rs.targets.labels import of_one_type  # who reads one batch needs none of it
 
-    found["y"] = of_one_type(found["y"])
-    kinds = {name: np.result_type(*parts) for name, parts in found.items()}
-    return {name: [part.astype(kinds[name], copy=False) for part in found[name]] for name in sorted(found)}
+    lists["y"] = of_one_type(lists["y"])
+    kinds = {name: np.result_type(*parts) for name, parts in lists.items()}
+    return {name: [part.astype(kinds[name], copy=False) for part in lists[name]] for name in sorted(lists)}
 
 
 def refuse_other_shape(labels: Iterable[NDArray[Any]]) -> None:

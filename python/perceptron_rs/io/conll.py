@@ -71,20 +71,20 @@ def columns_read(layout: TokenLayout, tag: int | None, others: Sequence[int]) ->
         tag = _UPOS if layout.is_conll_u and layout.columns == _WIDTH else layout.columns
     elif tag < 0:
         tag += layout.columns + 1
-    found = list(others) or ([_FORM] if layout.is_conll_u else list(range(1, tag)))
-    if not found:
+    columns = list(others) or ([_FORM] if layout.is_conll_u else list(range(1, tag)))
+    if not columns:
         raise OptionsError(
             "{tag_column} leaves no column before it",
             "name others with {columns}",
             values={"tag_column": tag},
         )
-    if tag in found:
+    if tag in columns:
         raise OptionsError(
             "column {tag} of {columns} holds the tag",
             "leave it out there, or name the column of the tag with {tag_column}",
             tag=tag,
         )
-    return tag, found
+    return tag, columns
 
 
 class ConllParser:
@@ -128,7 +128,7 @@ class ConllParser:
         """Give the sentences that end in these lines of `open_text`, also those without a token."""
         if self.layout.tabs is None:
             self._waiting += text
-            lines = (found[0] for found in _COLUMNS_OF_TOKEN.finditer(self._waiting))
+            lines = (match[0] for match in _COLUMNS_OF_TOKEN.finditer(self._waiting))
             telling = next((line for line in lines if line.decode("utf-8", "replace").strip()), None)
             if telling is None:
                 return

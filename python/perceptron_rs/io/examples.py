@@ -78,9 +78,9 @@ def held_out(n: int, share: float | None) -> NDArray[np.bool_] | None:
     """Return which of n examples are held out; None if none shall be."""
     if share is None:
         return None
-    found = is_held_out(0, n, share)
-    refuse_share(share, n, int(np.count_nonzero(found)))
-    return found
+    held = is_held_out(0, n, share)
+    refuse_share(share, n, int(np.count_nonzero(held)))
+    return held
 
 
 def refuse_share(share: float, n: int, n_held: int) -> None:
@@ -136,12 +136,12 @@ def whole_labels(y: NDArray[np.generic], where: str) -> NDArray[np.generic]:
 
 def same_labels(name: str, data: Examples, other_name: str, other: Examples) -> None:
     """Raise ValueError unless the labels of two files are of one kind."""
-    expected, found = (
+    expected, answered = (
         "missing" if each.y is None else kind_of_values(each.y.dtype) for each in (data, other)
     )
-    if found != expected:
+    if answered != expected:
         both = f"{name}: " if name == other_name else f"{name} and {other_name}: "
-        raise ArgumentError(f"some labels are {expected}, and others are {found}", place=both)
+        raise ArgumentError(f"some labels are {expected}, and others are {answered}", place=both)
 
 
 def joined_examples(parts: Sequence[Examples], names: Sequence[str]) -> Examples:

@@ -155,13 +155,13 @@ class ExampleFiles:
         if form == "parquet":
             from perceptron_rs.io.tables.tables import table_file
 
-            found = file
+            content = file
             if is_read_once([file]):
                 with io.BufferedReader(
                     decompressed(file, reading.max_ratio or MAX_RATIO, name=name)
                 ) as opened:
-                    found = opened.read()
-            table = table_file(found).whole()
+                    content = opened.read()
+            table = table_file(content).whole()
             return TableRows(name, reading, table.schema, lambda: table.slice(0, 1)).part(1, table)
         if form in TEXT_TABLES:
             from perceptron_rs.io.tables.tables import CsvLines
@@ -272,8 +272,8 @@ class ExampleFiles:
         first = None
         for file in self.files:
             name = name_of_file(file)
-            found = self._tables(file, check, bad) if in_parts else self._texts(file, may_wait, check, bad)
-            for data in found:
+            pieces = self._tables(file, check, bad) if in_parts else self._texts(file, may_wait, check, bad)
+            for data in pieces:
                 if len(data):
                     first = first or (name, data)
                     self.reading = _after_first(self.reading, *first)
@@ -371,11 +371,11 @@ class ExampleFiles:
                 return data
 
         def cut(piece: tuple[int, Any], most: int | None = None) -> list[tuple[int, Any]]:
-            number, found = piece
-            n = len(found) if read is None else found.num_rows
+            number, block = piece
+            n = len(block) if read is None else block.num_rows
             ends = borders(n, most or max(1, (n + 1) // 2))
             return [
-                (number + a, found.part(a, b) if read is None else found.slice(a, b - a)) for a, b in ends
+                (number + a, block.part(a, b) if read is None else block.slice(a, b - a)) for a, b in ends
             ]
 
         if check is None:

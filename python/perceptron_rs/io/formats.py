@@ -97,11 +97,11 @@ def read_tensors(file: Any, reading: Reading) -> Examples:
                 settings={"target": "NAME", "labels": "FILE.npy"},
             )
     X = matrix_of_file(mapped_tensor(file, None if chosen is None else chosen[0], "columns"), name)
-    found: dict[str, NDArray[Any]] = {}
+    tensors: dict[str, NDArray[Any]] = {}
     for option, tensor in (("target", target), ("sample_weight", reading.sample_weight)):
         if tensor is None:
             continue
-        values = found[option] = np.array(mapped_tensor(file, tensor, option))
+        values = tensors[option] = np.array(mapped_tensor(file, tensor, option))
         if values.shape != (len(X),):
             raise ArgumentError(
                 f"the tensor {{tensor!r:.80}} has the shape {values.shape}, but there are {len(X)} examples",
@@ -109,7 +109,7 @@ def read_tensors(file: Any, reading: Reading) -> Examples:
                 place=f"{name}: ",
                 tensor=tensor,
             )
-    return Examples(X, found.get("target"), found.get("sample_weight"))
+    return Examples(X, tensors.get("target"), tensors.get("sample_weight"))
 
 
 def read_svmlight(files: Sequence[object], reading: Reading) -> Examples:

@@ -203,8 +203,8 @@ def add_examples(
     group = command.add_argument_group("data")
     add_options(group, FileOptions, *([] if learns else ["sample_weight"]), of_model=model)
     text = "each line of DATA is a label, a tab and a text, whose n-grams are hashed to columns; the same as "
-    how = {"dest": "format", "action": "store_const", "const": "lines", "default": SUPPRESS}
-    kinds.add(group, "--text", f"{text}--format lines", **how)
+    lines = {"dest": "format", "action": "store_const", "const": "lines", "default": SUPPRESS}
+    kinds.add(group, "--text", f"{text}--format lines", **lines)
     if model:
         kinds.add_threads(group)
 

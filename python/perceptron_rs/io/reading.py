@@ -101,9 +101,9 @@ class Reading(FileOptions):
         from perceptron_rs.features.text import HashedText
 
         options: dict[str, Any] = attributes(self, OF_TEXT)
-        found = HashedText(**options | {"ngrams": tuple(self.ngrams)})
-        found.check()
-        return found
+        text = HashedText(**options | {"ngrams": tuple(self.ngrams)})
+        text.check()
+        return text
 
     @property
     def is_weighed(self) -> bool:
@@ -136,7 +136,7 @@ class Reading(FileOptions):
         return form in TABLES and self.hash_bits is not None and self.texts is None
 
 
-def reading_of(options: Mapping[str, Any], of_model: Mapping[str, Any] | None = None, **how: Any) -> Reading:
+def reading_of(options: Mapping[str, Any], of_model: Mapping[str, Any] | None = None, **more: Any) -> Reading:
     """Return how files are read: by the options that somebody has set.
 
     Parameters
@@ -146,12 +146,12 @@ def reading_of(options: Mapping[str, Any], of_model: Mapping[str, Any] | None = 
         which some are for one format alone.
     of_model : mapping or None
         What a model knows of its data, where no option says another thing.
-    **how : object
+    **more : object
         Other fields of the `Reading`.
     """
     values = {option.name: options[option.name] for option in fields(FileOptions) if option.name in options}
-    given = values.keys() | (options.keys() & _FORMATS_OF.keys())
-    return Reading(given=frozenset(given), **{**(of_model or {}), **values}, **how)
+    named = values.keys() | (options.keys() & _FORMATS_OF.keys())
+    return Reading(given=frozenset(named), **{**(of_model or {}), **values}, **more)
 
 
 def checked_options(**options: Any) -> dict[str, Any]:
@@ -193,9 +193,9 @@ def check_names(name: str, values: object) -> tuple[str, ...]:
             f"{name} must be a list of strings, got {values!r:.80}; write {name}=[{values!r:.80}]"
         )
     is_list = isinstance(values, Iterable) and n_dimensions(values) != 0
-    found = tuple(values) if isinstance(values, Iterable) and is_list else (None,)
-    names = tuple(one for one in found if isinstance(one, str))
-    if len(names) < len(found):
+    entries = tuple(values) if isinstance(values, Iterable) and is_list else (None,)
+    names = tuple(one for one in entries if isinstance(one, str))
+    if len(names) < len(entries):
         raise TypeError(f"{name} must be a list of strings, names as the file has them, got {values!r:.80}")
     return names
 

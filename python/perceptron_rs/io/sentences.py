@@ -108,12 +108,12 @@ def open_sentences(
 
 def _numbers(columns: Sequence[int] | None) -> tuple[int, ...]:
     is_list = isinstance(columns, Iterable) and getattr(columns, "ndim", 1) > 0
-    found = () if columns is None else tuple(columns) if is_list else (0,)
-    if any((number(column, whole=True) or 0) < 1 for column in found):
+    numbers = () if columns is None else tuple(columns) if is_list else (0,)
+    if any((number(column, whole=True) or 0) < 1 for column in numbers):
         raise ValueError(f"columns must be numbers of columns from 1, got {columns!r:.80}")
-    if columns is not None and (not found or len(set(found)) < len(found)):
+    if columns is not None and (not numbers or len(set(numbers)) < len(numbers)):
         raise ValueError(f"columns must name one column or more, each once, got {columns!r:.80}")
-    return found
+    return numbers
 
 
 @dataclass(frozen=True)

@@ -215,20 +215,20 @@ class Source:
         )
 
 
-def as_source(given: object) -> Source:
+def as_source(source: object) -> Source:
     """Return a `Source`; or make one of a tuple (X, y, ...) of arrays, or of what can be iterated over."""
-    if isinstance(given, Source):
-        return given
-    if isinstance(given, tuple) and 2 <= len(given) <= 4:
-        return open_arrays(*given)
-    if isinstance(given, Iterator):
-        return Source(batches=lambda: given, again=False, name="an iterator")
-    if isinstance(given, list) and _is_small_table(given):
-        return replace(open_arrays(*joined([Batch(*batch) for batch in given])), name="the source")
-    if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) and n_dimensions(given) != 0:
-        return Source(batches=lambda: iter(given))
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, tuple) and 2 <= len(source) <= 4:
+        return open_arrays(*source)
+    if isinstance(source, Iterator):
+        return Source(batches=lambda: source, again=False, name="an iterator")
+    if isinstance(source, list) and _is_small_table(source):
+        return replace(open_arrays(*joined([Batch(*batch) for batch in source])), name="the source")
+    if isinstance(source, Iterable) and not isinstance(source, (str, bytes)) and n_dimensions(source) != 0:
+        return Source(batches=lambda: iter(source))
     raise TypeError(
-        f"source must give batches (X, y), got {given!r:.80}; open a file with perceptron_rs.io, "
+        f"source must give batches (X, y), got {source!r:.80}; open a file with perceptron_rs.io, "
         f"for instance by open_svmlight"
     )
 
@@ -321,7 +321,7 @@ def open_arrays(
         files.append(Path(X))
         X, own = read_npz(os.fspath(X))
         y = own if y is None else y
-    given = X, y, sample_weight, lengths
+    arguments = X, y, sample_weight, lengths
     if isinstance(X, tuple) and len(X) == 4:
         *parts, n_features = X
         data, indices, indptr = (_mapped(part, files, "X") for part in parts)
@@ -380,13 +380,13 @@ def open_arrays(
     n_rows = X.shape[0] if lengths is None else len(lengths)
     in_files = all(
         part is None or isinstance(part, (str, os.PathLike, int))
-        for part in (*(given[0] if isinstance(given[0], tuple) else given[:1]), *given[1:])
+        for part in (*(arguments[0] if isinstance(arguments[0], tuple) else arguments[:1]), *arguments[1:])
     )
 
     def cut(n: int | None) -> list[Callable[[], Batch]]:
         if n is None:
             raise ValueError("n must be given: arrays have no parts of their own; give n=2 or more")
-        again = partial(open_arrays, *given)
+        again = partial(open_arrays, *arguments)
         return [
             partial(read_anew, again, a, b) if in_files else partial(Batch, *_of_scipy(between(a, b)))
             for a, b in evenly(n_rows, n)
@@ -543,8 +543,8 @@ def _of_scipy(batch: Batch) -> Batch:
 
 def stamps(files: Iterable[Path]) -> Files:
     """Return the size and time of each file: a file that is written to changes them."""
-    found = ((path, path.stat()) for path in files)
-    return [(os.fspath(path.resolve()), stat.st_size, stat.st_mtime_ns) for path, stat in found]
+    stats = ((path, path.stat()) for path in files)
+    return [(os.fspath(path.resolve()), stat.st_size, stat.st_mtime_ns) for path, stat in stats]
 
 
 def changed_file(before: Sequence[Any], now: Sequence[Any]) -> str | None:

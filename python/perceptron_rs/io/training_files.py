@@ -119,11 +119,11 @@ class TrainingFiles(ExampleFiles):
 
     def _how(self) -> str:
         """Return the options of reading that are not at their defaults, for errors about a change."""
-        how = vars(self.reading) | {"holdout": self.holdout}
+        settings = vars(self.reading) | {"holdout": self.holdout}
         usual = vars(Reading()) | {"holdout": None}
         return ", ".join(
             f"{name}={value!r}"
-            for name, value in how.items()
+            for name, value in settings.items()
             if name not in _NOT_ABOUT_VALUES and value != usual[name]
         )
 
@@ -158,7 +158,7 @@ class TrainingFiles(ExampleFiles):
             return table_file(file).layout(name_of_file(file), self.reading)
         lines = CsvLines(name_of_file(file), self.form, self.reading)
         with closing(text_blocks(file, max_ratio=self.reading.max_ratio, records=lines.records)) as blocks:
-            next((found for _, text in blocks if (found := lines.after_header(text)) is not None), None)
+            next((rest for _, text in blocks if (rest := lines.after_header(text)) is not None), None)
         return lines.layout
 
     @property

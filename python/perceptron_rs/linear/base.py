@@ -196,15 +196,15 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, Scoring, Trainable, 
 
 
 @exclusive
-def start_from(learner: LinearLearner, **given: Any) -> None:
+def start_from(learner: LinearLearner, **start: Any) -> None:
     """Start anew from what is shown and these weights instead, as a fit with ``coef_init`` does."""
     known, engine = learner._learnt.model, get_engine(learner.engine)
     if known is not None:
-        given, planes = {"coef": known.coef, "intercept": known.intercept} | given, known.shape[0]
+        start, planes = {"coef": known.coef, "intercept": known.intercept} | start, known.shape[0]
     else:  # what is not given yet is 0
-        planes = len(np.atleast_2d(dense(given["coef"]))) if "coef" in given else np.size(given["intercept"])
-    coef = np.atleast_2d(dense(given.get("coef", np.zeros((planes, 0)))))
-    intercept = given.get("intercept", np.zeros(planes))
+        planes = len(np.atleast_2d(dense(start["coef"]))) if "coef" in start else np.size(start["intercept"])
+    coef = np.atleast_2d(dense(start.get("coef", np.zeros((planes, 0)))))
+    intercept = start.get("intercept", np.zeros(planes))
     started = learner._cold(
         engine,
         planes,

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def shown(model: LinearLearner, top: int) -> Description:
     """Return the weights of each class that are largest, or how many vectors vote."""
-    names, base, how = feature_names(model), learnt_of(model).column_base, learnt_recipe(model)
-    words = None if how is None else how.words
+    names, base, recipe = feature_names(model), learnt_of(model).column_base, learnt_recipe(model)
+    words = None if recipe is None else recipe.words
     classes = [plain(label) for label in (model.classes_[1:] if len(model.n_seen_) == 1 else model.classes_)]
     planes = hyperplanes(model)
     if planes is None:  # the vectors of a run vote

@@ -23,14 +23,14 @@ _SCORES = {"prediction": str, "normalize": bool, "tie": str}
 
 def calibration_to_json(model: Predictor) -> dict[str, object] | None:
     """Return what a file says of the calibration of a model, but for its numbers; None if there is none."""
-    found = learnt_of(model).calibration
-    return None if found is None else {"method": found.method, "scores": dict(found.scores)}
+    calibration = learnt_of(model).calibration
+    return None if calibration is None else {"method": calibration.method, "scores": dict(calibration.scores)}
 
 
 def calibration_tensors(model: Predictor) -> Tensors:
     """Return its numbers."""
-    found = learnt_of(model).calibration
-    return {} if found is None else {f"{_START}slope": found.slope, f"{_START}intercept": found.intercept}
+    fitted = learnt_of(model).calibration
+    return {} if fitted is None else {f"{_START}slope": fitted.slope, f"{_START}intercept": fitted.intercept}
 
 
 def calibration_from_json(description: object, model: Predictor, tensors: Tensors) -> Calibration:

@@ -106,9 +106,9 @@ def learnt_arrays(model: Predictor) -> LearntArrays:
         )
     check_is_fitted(model)
     numbers = _compared(model, predicts=True) | model._prediction_arrays()
-    how = learnt_recipe(model)
-    if how is not None:
-        numbers |= how.numbers()
+    recipe = learnt_recipe(model)
+    if recipe is not None:
+        numbers |= recipe.numbers()
     numbers |= calibration_tensors(model)
     settings = model._prediction_parameters() | _of_data(model)
     if (calibration := calibration_to_json(model)) is not None:
@@ -121,7 +121,7 @@ def learnt_arrays(model: Predictor) -> LearntArrays:
 
 def _compared(model: Predictor, *, predicts: bool) -> Arrays:
     """Return the arrays that predict, or the others, in the form in which two trainings are compared."""
-    found: Arrays = {}
+    arrays: Arrays = {}
     parts = [
         part
         for part in model._schema.parts_of(model)
@@ -132,41 +132,41 @@ def _compared(model: Predictor, *, predicts: bool) -> Arrays:
     for part in parts:
         own = part.values(model, state)
         if not isinstance(part, StoredExamples):
-            found |= {part.title: array for array in own.values()}  # noqa: B035  one array, or none
+            arrays |= {part.title: array for array in own.values()}  # noqa: B035  one array, or none
         elif own:
-            found[part.title] = part.digests(state | own, model.n_features_in_)
-    return found
+            arrays[part.title] = part.digests(state | own, model.n_features_in_)
+    return arrays
 
 
 def _of_data(model: Predictor) -> dict[str, object]:
     """Return how data becomes columns, and indices become labels."""
     known = flat(model)
     names = ("n_features_in_", "template_", "_column_base")
-    found: dict[str, object] = {name: known[name] for name in names if name in known}
+    facts: dict[str, object] = {name: known[name] for name in names if name in known}
     if "classes_" in known:
         try:
-            found["classes_"] = classes_to_json(model.classes_)
+            facts["classes_"] = classes_to_json(model.classes_)
         except ValueError:  # of a type that files do not hold
             labels = np.asarray(model.classes_)
-            found["classes_"] = {"type": labels.dtype.str, "values": [repr(label) for label in labels]}
+            facts["classes_"] = {"type": labels.dtype.str, "values": [repr(label) for label in labels]}
     if is_multilabel(model):
-        found["multilabel_"] = True
+        facts["multilabel_"] = True
     if "feature_names_in_" in known:
-        found["feature_names_in_"] = [str(name) for name in known["feature_names_in_"]]
+        facts["feature_names_in_"] = [str(name) for name in known["feature_names_in_"]]
     if "encoder_" in known:
         encoder: AttributeEncoder = known["encoder_"]
-        found["encoder_"] = {
+        facts["encoder_"] = {
             "hashed": encoder.n_columns is not None,
             "n_columns": int(encoder.n_columns_),
             "vocabulary": {name: int(column) for name, column in encoder.vocabulary_.items()},
         }
     if "recipe_" in known:  # the share that was held out changes no prediction
-        how = known["recipe_"].to_json()
+        recipe = known["recipe_"].to_json()
         left = (
-            ("holdout", "calibration") if how["text"] else ("holdout", "calibration", "text")
+            ("holdout", "calibration") if recipe["text"] else ("holdout", "calibration", "text")
         )  # of data that is no text, nothing is said
-        found["_input"] = {name: value for name, value in how.items() if name not in left}
-    return found
+        facts["_input"] = {name: value for name, value in recipe.items() if name not in left}
+    return facts
 
 
 def _stored(array: NDArray[np.generic]) -> NDArray[np.generic]:
@@ -185,10 +185,10 @@ def _qualified_name(name: str, value: object) -> object:
     if not callable(value):
         return value
     module, path = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
-    found: Any = sys.modules.get(str(module))
+    kind: Any = sys.modules.get(str(module))
     for part in path.split("."):
-        found = getattr(found, part, None)
-    if found is not value:
+        kind = getattr(kind, part, None)
+    if kind is not value:
         raise ValueError(
             f"{name} is {value!r:.80}, which a digest cannot name; define it by def in a module, and not "
             f"within a function"
@@ -198,9 +198,9 @@ def _qualified_name(name: str, value: object) -> object:
 
 def arrays(model: Predictor) -> Arrays:
     """Return what predictions depend on, all else in the schema, and the other attributes of a fit."""
-    found = learnt_arrays(model)
-    known = {name: _setting_object(value) for name, value in found.settings.items()}
-    known |= _compared(model, predicts=False) | found.numbers
+    learnt = learnt_arrays(model)
+    known = {name: _setting_object(value) for name, value in learnt.settings.items()}
+    known |= _compared(model, predicts=False) | learnt.numbers
     others = {name: value for name, value in flat(model).items() if name.endswith("_")}
     return {name: _shown_array(value) for name, value in others.items() if name not in known} | known
 
@@ -221,19 +221,19 @@ def _shown_array(value: object) -> NDArray[np.generic]:
     return np.concatenate([np.ravel(part) for part in parts])
 
 
-def difference(a: object, expected: Arrays | str, b: object, found: Arrays | str) -> str | None:
+def difference(a: object, expected: Arrays | str, b: object, answered: Arrays | str) -> str | None:
     """Return in words the first difference between two answers; None if there is none."""
     where = f"[{a}] and [{b}] differ"
-    if isinstance(expected, str) or isinstance(found, str):
-        if expected == found:
+    if isinstance(expected, str) or isinstance(answered, str):
+        if expected == answered:
             return None
-        shown = [value if isinstance(value, str) else "a fitted model" for value in (expected, found)]
+        shown = [value if isinstance(value, str) else "a fitted model" for value in (expected, answered)]
         return f"{where}: {shown[0]!r} != {shown[1]!r}"
-    if expected.keys() != found.keys():
-        alone = [sorted(a.keys() - b.keys()) for a, b in ((expected, found), (found, expected))]
+    if expected.keys() != answered.keys():
+        alone = [sorted(a.keys() - b.keys()) for a, b in ((expected, answered), (answered, expected))]
         return f"{where} in their attributes: {alone[0]} != {alone[1]}"
     for name, left in expected.items():
-        right = found[name]
+        right = answered[name]
         if (left.dtype, left.shape) != (right.dtype, right.shape):
             return f"{where} in {name}: {left.dtype} {left.shape} != {right.dtype} {right.shape}"
         if left.size == 0:

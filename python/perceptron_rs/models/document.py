@@ -46,9 +46,9 @@ def json_scalar(value: object) -> bool | int | float | str | None:
         return value
     if isinstance(value, int) and _SMALLEST <= value <= _LARGEST:
         return int(value)
-    found = number(value)
-    if found is not None and math.isfinite(found):
-        return float(found)
+    scalar = number(value)
+    if scalar is not None and math.isfinite(scalar):
+        return float(scalar)
     if isinstance(value, str):
         return str.__str__(value)
     raise TypeError("JSON has no such value")
@@ -76,10 +76,10 @@ def json_value(text: str) -> object:
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError("a key is given twice")
-    return found
+    return members
 
 
 def _refuse_constant(name: str) -> NoReturn:

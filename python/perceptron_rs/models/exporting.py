@@ -48,18 +48,18 @@ def network_of(estimator: Exported) -> ExportedNetwork:
 
 def _scale_of(estimator: object) -> Scale | None:
     """Return how a model that was trained on files scales columns; ValueError if it makes them, too."""
-    how = learnt_recipe(estimator)
-    if how is None:
+    recipe = learnt_recipe(estimator)
+    if recipe is None:
         return None
-    if how.makes_columns:
+    if recipe.makes_columns:
         raise ArgumentError(
             "this {kind} was trained on texts or names, of which it makes columns, and other models have no "
             "such step",
             "predict with load_predictor, or with the command perceptrons predict",
             kind=type(estimator).__name__,
         )
-    assert how.scale is None or isinstance(how.scale, Scale)  # others are of texts
-    return how.scale
+    assert recipe.scale is None or isinstance(recipe.scale, Scale)  # others are of texts
+    return recipe.scale
 
 
 def take_over(estimator: Any, other: Any, but: tuple[str, ...] = ()) -> Any:
@@ -112,7 +112,7 @@ class Exported:
             If the estimator is calibrated: its probabilities are not those of the result.
         """
         check_is_fitted(self)
-        scale, found = _scale_of(self), self._exports().to_sklearn(self)
+        scale, converted = _scale_of(self), self._exports().to_sklearn(self)
         if learnt_of(self).calibration is not None:
             warn_caller(
                 "the calibration stays behind, since estimators of scikit-learn hold none; calibrate with "
@@ -120,13 +120,13 @@ class Exported:
                 UserWarning,
             )
         if scale is None:
-            return found
+            return converted
         from sklearn.pipeline import make_pipeline
 
         scaler = scale.scaler()
-        if hasattr(found, "feature_names_in_"):  # the scaler leaves no names
-            scaler.feature_names_in_ = vars(found).pop("feature_names_in_")
-        return make_pipeline(scaler, found)
+        if hasattr(converted, "feature_names_in_"):  # the scaler leaves no names
+            scaler.feature_names_in_ = vars(converted).pop("feature_names_in_")
+        return make_pipeline(scaler, converted)
 
     @consistent
     def to_onnx(self, *, exact: bool = False) -> Any:

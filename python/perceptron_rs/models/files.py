@@ -110,19 +110,19 @@ def check_target(path: str | os.PathLike[str]) -> None:
 
 def _regular_or_none(target: Path, path: str | os.PathLike[str]) -> os.stat_result | None:
     try:
-        found = target.stat()
+        status = target.stat()
     except FileNotFoundError:
         return None
-    _refuse_other(found, path)
+    _refuse_other(status, path)
     if not os.access(target, os.W_OK):  # else it would be replaced all the same
         raise PermissionError(errno.EACCES, "may not be written to; save under another name", os.fspath(path))
-    return found
+    return status
 
 
-def _refuse_other(found: os.stat_result, path: str | os.PathLike[str]) -> None:
-    if stat.S_ISDIR(found.st_mode):
+def _refuse_other(status: os.stat_result, path: str | os.PathLike[str]) -> None:
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, "is a directory; name a file in it", os.fspath(path))
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "is a device or a pipe; name a regular file", os.fspath(path))
 
 
@@ -148,8 +148,8 @@ def file_name(source: Source) -> str:
         return f"{len(source)} bytes"
     if isinstance(source, str | os.PathLike):
         return repr(os.fspath(source))
-    found = getattr(source, "name", None)
-    return repr(found) if isinstance(found, str) else "an open file"
+    name = getattr(source, "name", None)
+    return repr(name) if isinstance(name, str) else "an open file"
 
 
 def open_regular(path: Source) -> tuple[BinaryIO, int]:
@@ -166,9 +166,9 @@ def open_regular(path: Source) -> tuple[BinaryIO, int]:
     _refuse_other(os.stat(name), path)  # noqa: PTH116  before it is opened: opening a pipe waits for a writer
     file = open(name, "rb")  # noqa: PTH123, SIM115  pathlib takes long to import
     try:
-        found = os.fstat(file.fileno())
-        _refuse_other(found, path)
+        status = os.fstat(file.fileno())
+        _refuse_other(status, path)
     except BaseException:
         file.close()
         raise
-    return file, found.st_size
+    return file, status.st_size

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def values_to_json(parameters: dict[str, object]) -> dict[str, object]:
     """Return parameters as JSON; ValueError for a value that JSON cannot hold."""
-    found = {}
+    values = {}
     for name, value in parameters.items():
         if name in NOT_SAVED:
             continue
@@ -30,7 +30,7 @@ def values_to_json(parameters: dict[str, object]) -> dict[str, object]:
                 "instance with set_params(random_state=0), or pickle the estimator"
             )
         try:
-            found[name] = _weight_pairs(value) if isinstance(value, dict) else _parameter_to_json(value)
+            values[name] = _weight_pairs(value) if isinstance(value, dict) else _parameter_to_json(value)
         except TypeError:
             if callable(value):
                 raise ValueError(
@@ -40,7 +40,7 @@ def values_to_json(parameters: dict[str, object]) -> dict[str, object]:
                 f"{name}={value!r:.80} cannot be written to a model file; set it to a finite Python "
                 f"number, a string or None (class_weight: to a dict of these)"
             ) from None
-    return found
+    return values
 
 
 def _parameter_to_json(value: object) -> Any:
@@ -58,13 +58,13 @@ def _weight_pairs(weights: dict[Any, Any]) -> list[list[Any]]:
 def all_parameters(group: type, description: object, learner: str) -> dict[str, object]:
     """Return all parameters of a group, with its defaults; ValueError for a wrong value."""
     names = [parameter.name for parameter in fields(group)]
-    found = parameters_from_json(description, names, learner)
+    parameters = parameters_from_json(description, names, learner)
     for parameter in fields(group):
-        if parameter.name in NOT_SAVED or parameter.name not in found:
-            found[parameter.name] = parameter.default
-        elif not parameter.metadata["values"].accepts(found[parameter.name]):
-            raise ValueError(f"its parameter {parameter.name} cannot be {found[parameter.name]!r:.80}")
-    return found
+        if parameter.name in NOT_SAVED or parameter.name not in parameters:
+            parameters[parameter.name] = parameter.default
+        elif not parameter.metadata["values"].accepts(parameters[parameter.name]):
+            raise ValueError(f"its parameter {parameter.name} cannot be {parameters[parameter.name]!r:.80}")
+    return parameters
 
 
 def parameters_from_json(description: object, names: Iterable[str], learner: str) -> dict[str, object]:
@@ -80,15 +80,15 @@ def parameters_from_json(description: object, names: Iterable[str], learner: str
             f"{learner} of this version has no parameter {unknown[0]!r:.80}; "
             f"the file needs a newer perceptrons"
         )
-    found = dict(description)
-    for name, value in found.items():
+    parameters = dict(description)
+    for name, value in parameters.items():
         if name == "class_weight" and isinstance(value, list):
-            found[name] = _weights_from_json(value)
+            parameters[name] = _weights_from_json(value)
         elif isinstance(value, list):
-            found[name] = _tuples(value)
+            parameters[name] = _tuples(value)
         elif isinstance(value, dict):
             raise ValueError(f"its parameter {name} must not be a JSON {type(value).__name__}")
-    return found
+    return parameters
 
 
 def _tuples(value: object) -> object:
@@ -96,15 +96,15 @@ def _tuples(value: object) -> object:
 
 
 def _weights_from_json(pairs: list[object]) -> dict[Any, float]:
-    found: dict[Any, float] = {}
+    weights: dict[Any, float] = {}
     for pair in pairs:
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | int | float)):
             raise ValueError("its parameter class_weight must hold pairs of a label and a weight")
         label, weight = pair[0], number(pair[1])
-        if weight is None or not AMOUNT.accepts(weight) or label in found:
+        if weight is None or not AMOUNT.accepts(weight) or label in weights:
             raise ValueError("its parameter class_weight must hold one number of at least 0 for each label")
-        found[label] = weight
-    return found
+        weights[label] = weight
+    return weights
 
 
 def checked(estimator: Estimator) -> None:

@@ -139,7 +139,7 @@ def _restore(model: Predictor, document: dict[str, object], tensors: Tensors) ->
         if not isinstance(labels, str) or labels not in ("dense", "sparse") or not learns_many(model):
             raise ValueError(f"its labels must be dense or sparse, got {labels!r:.80}")
         change(model, label_matrix=labels)
-    how = None
+    recipe = None
     if "input" in document:
         from perceptron_rs.recipe.document import recipe_from_json
 
@@ -147,7 +147,7 @@ def _restore(model: Predictor, document: dict[str, object], tensors: Tensors) ->
         columns: Any = history.get("n_features") if isinstance(history, dict) else None
         if not is_count(columns):
             raise ValueError("the history must hold n_features")
-        how = recipe_from_json(document["input"], columns, tensors)
+        recipe = recipe_from_json(document["input"], columns, tensors)
     calibration = None
     if CALIBRATION in document:
         from perceptron_rs.models.calibration import calibration_from_json
@@ -162,8 +162,8 @@ def _restore(model: Predictor, document: dict[str, object], tensors: Tensors) ->
         if document["column_base"] not in (0, 1) or type(document["column_base"]) is not int:
             raise ValueError(f"its column_base must be 0 or 1, got {document['column_base']!r:.80}")
         model._column_base = document["column_base"]
-    if how is not None:
-        model.recipe_ = how
+    if recipe is not None:
+        model.recipe_ = recipe
 
 
 def _check_arithmetic(version: object) -> None:

@@ -46,23 +46,23 @@ class Family(Protocol):
 def summary_of(model: Estimator, family: Family, top: int) -> dict[str, object]:
     """Return what a model is and how it came to be, as JSON holds it."""
     arrays = {name: [w.dtype.name, list(w.shape)] for name, w in model._schema.values(model).items()}
-    found = {**what(model), "history": _history(model), "arrays": arrays, **family.shown(model, top)}
+    story = {**what(model), "history": _history(model), "arrays": arrays, **family.shown(model, top)}
     if (calibration := learnt_of(model).calibration) is not None:
-        found["calibration"] = calibration.in_words()
-    return found
+        story["calibration"] = calibration.in_words()
+    return story
 
 
 def _history(model: Predictor) -> dict[str, object]:
     schema = model._schema
-    found: dict[str, object] = {**schema.history(model)}
-    found.pop("n_features", None)
+    history: dict[str, object] = {**schema.history(model)}
+    history.pop("n_features", None)
     for part in schema.parts_of(model):
         if isinstance(part, Array) and part.reported:
             name = part.attribute or part.shown
             numbers = getattr(model, name, None)
             if numbers is not None:
-                found[name.strip("_")] = np.asarray(numbers).tolist()
-    return found
+                history[name.strip("_")] = np.asarray(numbers).tolist()
+    return history
 
 
 def summary_text(description: Mapping[str, Any], family: Family) -> str:
@@ -113,7 +113,7 @@ def _record_lines(description: Mapping[str, Any]) -> list[str]:
     if not calls:
         lines.append("record      none: the training cannot be repeated")
     if digests is not None:
-        sizes = [size for size, found in digests["blocks"] if found is not None]
+        sizes = [size for size, own in digests["blocks"] if own is not None]
         key = "" if digests["key"] is None else f", with the key {digests['key']}"
         lines.append(f"digests     {len(sizes)} of {sum(sizes)} examples{key}")
     return lines
@@ -152,7 +152,7 @@ def largest(
 ) -> list[FeatureWeight]:
     """Return the largest weights with the names of their features, and n-grams that were hashed to them."""
     order = np.argsort(-np.abs(row), kind="stable")[:top]
-    found = []
+    largest = []
     for j in order[row[order] != 0].tolist():
         entry: FeatureWeight = {
             "feature": f"x{j + base}" if names is None else str(names[j]),
@@ -160,8 +160,8 @@ def largest(
         }
         if words is not None:
             entry["words"], entry["signs"], entry["more_words"] = words.of(j)
-        found.append(entry)
-    return found
+        largest.append(entry)
+    return largest
 
 
 def largest_lines(entries: Sequence[FeatureWeight]) -> list[str]:

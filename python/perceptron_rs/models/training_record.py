@@ -42,11 +42,11 @@ def collect_record(estimator: Predictor) -> tuple[Tensors, dict[str, object]]:
         for call in calls
         for name, array in packed(call.start).items()
     }
-    found: dict[str, object] = {CALLS: [_to_json(call) for call in calls]}
+    record: dict[str, object] = {CALLS: [_to_json(call) for call in calls]}
     digests = calls[-1].digests if calls else None
     if digests is not None:
-        found[DIGESTS] = {"key": digests.key, "blocks": [list(block) for block in digests.blocks]}
-    return tensors, found
+        record[DIGESTS] = {"key": digests.key, "blocks": [list(block) for block in digests.blocks]}
+    return tensors, record
 
 
 def read_record(path: Path, model: object) -> dict[str, object]:
@@ -92,7 +92,7 @@ def publish_record(estimator: Estimator, tensors: Tensors, document: dict[str, o
 
 
 def _to_json(call: Call) -> dict[str, object]:
-    found: dict[str, object] = {
+    record: dict[str, object] = {
         "method": call.method,
         "parameters": values_to_json(call.parameters),
         "n_features": int(call.columns),
@@ -101,10 +101,10 @@ def _to_json(call: Call) -> dict[str, object]:
         "arithmetic_version": call.arithmetic,
     }
     if call.block_size is not None:
-        found["block_size"] = call.block_size
+        record["block_size"] = call.block_size
     if call.ended is not None:
-        found["ended"] = list(call.ended)
-    return found
+        record["ended"] = list(call.ended)
+    return record
 
 
 def _from_json(description: object, kind: type[Parametrised]) -> Call:

@@ -133,12 +133,12 @@ def bytes_of(estimator: object, dtype: WeightType | None = None, prune: float | 
     names = feature_names(estimator)
     if names is not None:
         document["feature_names"] = [json_scalar(name) for name in np.asarray(names).tolist()]
-    base, how = learnt_of(estimator).column_base, learnt_recipe(estimator)
+    base, recipe = learnt_of(estimator).column_base, learnt_recipe(estimator)
     if base is not None:
         document["column_base"] = base
-    if how is not None:
-        document["input"] = how.to_json()
-        started = started | how.tensors()
+    if recipe is not None:
+        document["input"] = recipe.to_json()
+        started = started | recipe.tensors()
     if (calibration := calibration_to_json(estimator)) is not None:
         document[CALIBRATION] = calibration
     if dtype is not None:
@@ -162,7 +162,7 @@ def with_fewer_bits(model: Any, dtype: WeightType | None, prune: float | None) -
             f"{option} is of the weights of linear models, and {with_article(type(model).__name__)} is none; "
             f"leave it out"
         )
-    coef, found = planes[0].copy(), copy.copy(model)
+    coef, smaller = planes[0].copy(), copy.copy(model)
     if prune is not None:
         coef[:, np.abs(coef).max(axis=0) < least] = 0.0
     if dtype is not None:
@@ -175,14 +175,14 @@ def with_fewer_bits(model: Any, dtype: WeightType | None, prune: float | None) -
                 values={"dtype": dtype},
                 largest=np.abs(planes[0]).max(),
             )
-    recipe, names, base = found._learnt.recipe, found._learnt.feature_names, found._learnt.column_base
-    calibration = found._learnt.calibration  # of nearly the same scores
-    found.coef_ = coef + 0.0  # no -0.0
-    kept = hyperplanes(found)
+    recipe, names, base = smaller._learnt.recipe, smaller._learnt.feature_names, smaller._learnt.column_base
+    calibration = smaller._learnt.calibration  # of nearly the same scores
+    smaller.coef_ = coef + 0.0  # no -0.0
+    kept = hyperplanes(smaller)
     if kept is None or kept[0].tobytes() != (coef + 0.0).tobytes():
         raise ValueError(f"{option} is of learners that predict by one vector of weights; leave it out")
-    change(found, recipe=recipe, feature_names=names, column_base=base, calibration=calibration)
-    return found
+    change(smaller, recipe=recipe, feature_names=names, column_base=base, calibration=calibration)
+    return smaller
 
 
 def _narrowed(array: NDArray[np.generic]) -> tuple[NDArray[np.generic], bool]:

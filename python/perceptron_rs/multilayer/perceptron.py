@@ -280,18 +280,18 @@ class MultilayerPerceptron(
     save = save
 
     @exclusive
-    def _start_from(self, **given: Any) -> None:
+    def _start_from(self, **arrays: Any) -> None:
         """Start anew from what is shown and these layers instead."""
         state: dict[str, NDArray[np.float64]] = {}
         shown = {"coefs": self.coefs_, "intercepts": self.intercepts_}
-        for name, layers in given.items():
+        for name, layers in arrays.items():
             if len(layers) != len(shown[name]):
                 raise ValueError(
                     f"{name}_ must hold an array for each of {len(shown[name])} layers, got {len(layers)}"
                 )
         for layer in range(len(shown["coefs"])):
             for name, known in shown.items():
-                numbers = given.get(name, known)[layer]
+                numbers = arrays.get(name, known)[layer]
                 value = start_value(numbers, f"{name}_[{layer}]", known[layer].shape)
                 state[f"{name[:-1]}_{layer}"] = value.T
         begin_anew(self, state)

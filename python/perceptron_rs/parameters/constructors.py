@@ -23,13 +23,13 @@ class _Taken(NamedTuple):
     places: int
 
 
-def check_constructor(kind: type, given: tuple[object, ...], named: Mapping[str, object]) -> None:
+def check_constructor(kind: type, by_place: tuple[object, ...], named: Mapping[str, object]) -> None:
     """Raise TypeError for arguments that the constructor of a class does not take."""
     taken = _taken(kind)
     if taken is None:
         return
-    if len(given) > taken.places:
-        value = given[taken.places]
+    if len(by_place) > taken.places:
+        value = by_place[taken.places]
         raise TypeError(
             f"{kind.__name__} takes parameters by name alone, got {value!r:.80}; {_named(kind, value)}"
         )

@@ -53,9 +53,9 @@ class Parameters:
     if not TYPE_CHECKING:  # scikit-learn's base class declares it
         _parameter_constraints = _Constraints()
 
-        def __new__(cls, *given, **named):
+        def __new__(cls, *arguments, **named):
             """Refuse what the constructor does not take in words of this package."""
-            check_constructor(cls, given, named)
+            check_constructor(cls, arguments, named)
             return super().__new__(cls)
 
     def __init_subclass__(cls, **keywords: object) -> None:
@@ -128,10 +128,10 @@ def group_of(kind: type) -> type:
     return next(group for group in groups if all("values" in part.metadata for part in fields(group)))
 
 
-def check_arguments(group: type, **given: Any) -> None:
+def check_arguments(group: type, **arguments: Any) -> None:
     """Raise InvalidParameterError for arguments of a function that no parameter of their names may be."""
     declared = {parameter.name: parameter.metadata["values"] for parameter in fields(group)}
-    for name, value in given.items():
+    for name, value in arguments.items():
         check_value(name, declared[name], value)
 
 

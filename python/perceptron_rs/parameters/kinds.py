@@ -259,11 +259,11 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(next(csv.reader([text]), [])) or ("",)
 
 
-def listed(found: Iterable[str]) -> str:
+def listed(values: Iterable[str]) -> str:
     """Return names as `names` takes them."""
     return ",".join(
         '"' + name.replace('"', '""') + '"' if name.startswith('"') or set(name) & set(",\r\n") else name
-        for name in found
+        for name in values
     )
 
 

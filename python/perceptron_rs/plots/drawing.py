@@ -74,17 +74,17 @@ class Display:
         """Draw on these axes, and keep the artists."""
 
 
-def check_kind(name: str, given: object, kind: type, maker: str) -> None:
+def check_kind(name: str, thing: object, kind: type, maker: str) -> None:
     """Raise TypeError unless an argument is of the kind that a function of the package returns."""
-    if not isinstance(given, kind):
-        text = f"{name} must be a {kind.__name__}, got {given!r:.80}; make one by perceptron_rs.{maker}"
+    if not isinstance(thing, kind):
+        text = f"{name} must be a {kind.__name__}, got {thing!r:.80}; make one by perceptron_rs.{maker}"
         raise TypeError(text)
 
 
-def check_named(name: str, given: object, what: str) -> None:
+def check_named(name: str, thing: object, what: str) -> None:
     """Raise TypeError unless an argument has values by name."""
-    if not isinstance(given, Mapping) or not given:
-        raise TypeError(f"{name} must be a dict of names and {what}, got {given!r:.80}")
+    if not isinstance(thing, Mapping) or not thing:
+        raise TypeError(f"{name} must be a dict of names and {what}, got {thing!r:.80}")
 
 
 def check_has(name: str, estimator: object, what: str, *attributes: str) -> None:

@@ -110,16 +110,16 @@ class MistakesDisplay(Display):
 
 def _bound(estimator: Any, X: MatrixLike, y: ArrayLike) -> float:
     """Return the most mistakes on separable classes, of a learner that starts from zero."""
-    given = estimator.get_params() if hasattr(estimator, "get_params") else {}
-    if "fit_intercept" not in given:
+    own = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    if "fit_intercept" not in own:
         raise ValueError(
             f"estimator must be a linear learner for a bound, got {estimator!r:.80}; leave out X"
         )
     for name, value in _BOUNDED.items():
-        if np.any(given.get(name, value) != value):
-            raise ValueError(f"{name} must be {value!r} for a bound, got {given[name]!r:.80}; leave out X")
-    bias: Bias = "augmented" if given["fit_intercept"] else "none"
-    options = {name: given[name] for name in ("margin_threshold", "added_feature", "eta0") if name in given}
+        if np.any(own.get(name, value) != value):
+            raise ValueError(f"{name} must be {value!r} for a bound, got {own[name]!r:.80}; leave out X")
+    bias: Bias = "augmented" if own["fit_intercept"] else "none"
+    options = {name: own[name] for name in ("margin_threshold", "added_feature", "eta0") if name in own}
     return float(mistake_bounds(X, y, bias=bias, **options).block_novikoff)
 
 

@@ -93,20 +93,20 @@ class Block:
         ends = np.append(0, np.cumsum(np.count_nonzero(is_entry, axis=1)))
         return CsrArrays.of(dense[is_entry], np.nonzero(is_entry)[1], ends, self.width)
 
-    def _of_texts(self, texts: Any, how: HashedText) -> CsrArrays:
+    def _of_texts(self, texts: Any, hashing: HashedText) -> CsrArrays:
         known = None if self.terms is None else self.terms.columns
         try:
-            counts = hashed_rows(checked_texts(list(texts)), how, self.width, known=known)
+            counts = hashed_rows(checked_texts(list(texts)), hashing, self.width, known=known)
         except UnicodeEncodeError as error:
             raise ValueError(f"X holds a text that is not valid Unicode: {error}") from None
         if self.scale is not None:
             rows: CsrArrays = self.scale.applied(CsrArrays.of(*counts, self.width))
             return rows
-        return CsrArrays.of(*normalized(counts, how.norm), self.width)
+        return CsrArrays.of(*normalized(counts, hashing.norm), self.width)
 
     def _of_categories(self, columns: list[Any]) -> CsrArrays:
         assert self.categories is not None
-        found, first = [], 0
+        codes, first = [], 0
         for name, values, known in zip(self.columns, columns, self.categories, strict=True):
             places = {value: first + place for place, value in enumerate(known)}
             values = values.tolist() if hasattr(values, "tolist") else list(values)
@@ -114,9 +114,9 @@ class Block:
             if self.refuses and (own < 0).any():
                 value = values[int(np.argmin(own))]
                 raise ValueError(f"X has the unknown category {value!r:.80} in column {name!r}")
-            found.append(own)
+            codes.append(own)
             first += len(known)
-        where = np.column_stack(found)
+        where = np.column_stack(codes)
         ends = np.append(0, np.cumsum(np.count_nonzero(where >= 0, axis=1)))
         indices = where[where >= 0]
         return CsrArrays.of(np.ones(len(indices)), indices, ends, self.width)
@@ -125,21 +125,21 @@ class Block:
         """Return what it makes, for people."""
         of = "" if not self.columns else f" of {', '.join(map(repr, self.columns))}"
         if self.text is not None:
-            how = "hashed to" if self.terms is None else "in a vocabulary of"
+            places = "hashed to" if self.terms is None else "in a vocabulary of"
             weighed = "" if self.scale is None else f", scaled by {self.scale.kind}"
-            return f"texts{of}, {how} {self.width} columns{weighed}"
+            return f"texts{of}, {places} {self.width} columns{weighed}"
         if self.categories is not None:
             return f"categories{of}, a column each: {self.width}"
         return f"numbers{of}" + ("" if self.scale is None else f", scaled by {self.scale.kind}")
 
     def tensors(self) -> State:
         """Return what a file holds beside the description."""
-        found: State = {} if self.scale is None else dict(self.scale.tensors())
-        return found if self.terms is None else found | {"terms": self.terms.text, "ends": self.terms.ends}
+        arrays: State = {} if self.scale is None else dict(self.scale.tensors())
+        return arrays if self.terms is None else arrays | {"terms": self.terms.text, "ends": self.terms.ends}
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON, but for what `tensors` holds."""
-        found = {
+        description = {
             "columns": list(self.columns),
             "width": self.width,
             "text": as_json(self.text),
@@ -148,7 +148,7 @@ class Block:
             "categories": None if self.categories is None else list(map(list, self.categories)),
             "refuses": self.refuses,
         }
-        return {name: part for name, part in found.items() if part is not None and part is not False}
+        return {name: part for name, part in description.items() if part is not None and part is not False}
 
 
 #: Parts of how texts are hashed that are left out where they say nothing.
@@ -215,6 +215,6 @@ def _of_objects(X: Any) -> NDArray[Any]:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    found = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    array = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
     # Beside others, pandas makes them objects, and scikit-learn float64 of these.
-    return found.astype(np.float64) if found.dtype.kind == "b" else found
+    return array.astype(np.float64) if array.dtype.kind == "b" else array

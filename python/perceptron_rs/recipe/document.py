@@ -73,18 +73,18 @@ def recipe_from_json(description: object, n_features: int, tensors: State | None
 def _blocks(descriptions: object, n_features: int, tensors: State) -> tuple[Block, ...]:
     if not isinstance(descriptions, list):
         raise ValueError("the blocks of its input must be a list")
-    found = []
+    blocks = []
     for i, description in enumerate(descriptions):
         own = {name: tensors.pop(f"block{i}_{name}", None) for name in _OF_BLOCK}
         try:
-            found.append(_block(description, {name: part for name, part in own.items() if part is not None}))
+            blocks.append(_block(description, {name: part for name, part in own.items() if part is not None}))
         except ValueError as error:
             raise ValueError(f"block {i} of its input is unsound: {error}") from None
-    if any(not block.columns for block in found) and len(found) > 1:
+    if any(not block.columns for block in blocks) and len(blocks) > 1:
         raise ValueError("each block of its input must name columns, for there are several")
-    if (width := sum(block.width for block in found)) != n_features:
+    if (width := sum(block.width for block in blocks)) != n_features:
         raise ValueError(f"the blocks of its input make {width} columns, but it has {n_features}")
-    return tuple(found)
+    return tuple(blocks)
 
 
 def _block(description: object, tensors: State) -> Block:
@@ -177,12 +177,12 @@ def _hashed_text(description: object) -> HashedText | None:
         raise ValueError("the ngrams of its input must be two whole numbers")
     if any(type(description[name]) is not bool for name in ("lowercase", "binary")):
         raise ValueError("the text of its input must hold lowercase and binary as booleans")
-    found = HashedText(**description | {"ngrams": tuple(ngrams)})
+    text = HashedText(**description | {"ngrams": tuple(ngrams)})
     try:
-        found.check()
+        text.check()
     except ValueError as error:
         raise ValueError(f"the text of its input is unsound: {error}") from None
-    return found
+    return text
 
 
 def _idf(description: object, n_features: int, tensors: State) -> Idf | None:
@@ -203,11 +203,11 @@ def _idf(description: object, n_features: int, tensors: State) -> Idf | None:
 
 def _kept_words(n_features: int, tensors: State) -> KeptWords | None:
     names = [f"{WORDS}{name}" for name in KeptWords._fields]
-    found = [tensors.pop(name, None) for name in names]
-    if all(array is None for array in found):
+    parts = [tensors.pop(name, None) for name in names]
+    if all(array is None for array in parts):
         return None
     arrays: list[Any] = []
-    for name, array in zip(names, found, strict=True):
+    for name, array in zip(names, parts, strict=True):
         needed = np.dtype(np.uint8 if name == f"{WORDS}text" else np.int64)
         if array is None or array.ndim != 1 or array.dtype != needed:
             raise ValueError(f"the tensor {name} must be a vector of {needed}")

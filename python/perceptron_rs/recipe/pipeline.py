@@ -54,9 +54,9 @@ def of_pipeline(pipeline: Pipeline) -> Any:
     """
     *before, (name, learner) = _flat(pipeline.steps)
     check_is_fitted(learner)
-    found = copy.copy(learner)
+    predictor = copy.copy(learner)
     if not before:
-        return found
+        return predictor
     if not hasattr(type(learner), "recipe_"):
         raise _refused(name, learner, "a model file holds learners of perceptrons alone")
     if getattr(learner, "recipe_", None) is not None:
@@ -76,25 +76,25 @@ def of_pipeline(pipeline: Pipeline) -> Any:
     bits = block.width.bit_length() - 1
     is_hashed = block.text is not None and block.terms is None and block.width == 1 << bits
     if not others and is_hashed and not block.columns:
-        found.recipe_ = Recipe("lines", bits, text=block.text, scale=block.scale)
+        predictor.recipe_ = Recipe("lines", bits, text=block.text, scale=block.scale)
     elif type(table) in _SCALERS:
-        found.recipe_ = Recipe("npy", scale=block.scale)
+        predictor.recipe_ = Recipe("npy", scale=block.scale)
         if hasattr(table, "feature_names_in_"):
-            found.feature_names_in_ = table.feature_names_in_
+            predictor.feature_names_in_ = table.feature_names_in_
     else:
-        found.recipe_ = Recipe("npy", blocks=blocks)
-    return found
+        predictor.recipe_ = Recipe("npy", blocks=blocks)
+    return predictor
 
 
 def _flat(steps: Steps) -> list[tuple[str, Any]]:
     """Return steps and those of pipelines in them, without those that do nothing."""
-    found: list[tuple[str, Any]] = []
+    flat: list[tuple[str, Any]] = []
     for name, step in steps:
         if isinstance(step, Pipeline):
-            found += [(f"{name}__{inner}", part) for inner, part in _flat(step.steps)]
+            flat += [(f"{name}__{inner}", part) for inner, part in _flat(step.steps)]
         elif step not in (None, "passthrough") and not _does_nothing(step):
-            found.append((name, step))
-    return found
+            flat.append((name, step))
+    return flat
 
 
 def _does_nothing(step: Any) -> bool:
@@ -108,7 +108,7 @@ def _names(table: Any) -> tuple[Any, ...]:
 
 
 def _blocks_of(table: ColumnTransformer) -> list[Block]:
-    every, found = _names(table), []
+    every, blocks = _names(table), []
     for name, step, columns in table.transformers_:
         if isinstance(step, str) and step == "drop":
             continue
@@ -121,10 +121,10 @@ def _blocks_of(table: ColumnTransformer) -> list[Block]:
             chosen.tolist() if chosen.dtype.kind in "UOT" else np.array(every, dtype=object)[chosen].tolist()
         )
         if own:
-            found.append(_block(_flat([(name, step)]), tuple(own)))
-    if not found:
+            blocks.append(_block(_flat([(name, step)]), tuple(own)))
+    if not blocks:
         raise ValueError("the ColumnTransformer makes no columns")
-    return found
+    return blocks
 
 
 def _block(steps: Steps, columns: tuple[Any, ...]) -> Block:
@@ -154,9 +154,9 @@ def _check(name: str, step: Any) -> None:
     """Raise ValueError for a step with a parameter of which a recipe says nothing."""
     of_words = ("token_pattern", "stop_words", "tokenizer")  # which analyzers of characters ignore
     ignored = of_words if getattr(step, "analyzer", "word") in ("char", "char_wb") else ()
-    given = step.get_params(deep=False)
+    parameters = step.get_params(deep=False)
     for parameter, values in _NEEDED.items():
-        value = given.get(parameter, values[0])
+        value = parameters.get(parameter, values[0])
         if parameter not in ignored and not any(value is one or value == one for one in values):
             allowed = " or ".join(map(repr, values))
             raise _refused(name, step, f"a recipe needs {parameter}={allowed}, got {value!r:.80}")
@@ -168,7 +168,7 @@ def _of_texts(name: str, step: Any, columns: tuple[Any, ...]) -> Block:
     counts = () if is_hashed or is_weighed else (np.dtype(np.int64),)
     if np.dtype(step.dtype) not in (np.dtype(np.float64), *counts):
         raise _refused(name, step, f"a recipe computes in float64, got dtype={step.dtype!r}")
-    how = HashedText(
+    text = HashedText(
         ngrams=tuple(step.ngram_range),
         lowercase=bool(step.lowercase),
         strip_accents=step.strip_accents,
@@ -178,13 +178,13 @@ def _of_texts(name: str, step: Any, columns: tuple[Any, ...]) -> Block:
         norm=step.norm if is_hashed or is_weighed else None,
     )
     try:
-        how.check()
+        text.check()
     except ValueError as error:
         raise _refused(name, step, str(error)) from None
     if is_hashed:
-        return Block(columns, step.n_features, how)
+        return Block(columns, step.n_features, text)
     terms = Terms.of(step.vocabulary_)
-    block = Block(columns, len(terms.ends), how, terms)
+    block = Block(columns, len(terms.ends), text, terms)
     return _idf(block, name, step) if is_weighed else block
 
 
@@ -192,11 +192,11 @@ def _idf(block: Block, name: str, step: Any, behind: Steps = ()) -> Block:
     """Return texts whose n-grams a transformer weighs."""
     if behind:
         raise _refused(*behind[0], f"behind the step {name!r} a recipe has none")
-    how = vars(block.text) | {"norm": step.norm}
+    settings = vars(block.text) | {"norm": step.norm}
     if block.terms is None and block.text is not None and block.text.norm is not None:
         raise _refused(name, step, f"its vectorizer needs norm=None, got {block.text.norm!r}")
     if not step.use_idf:
-        return Block(block.columns, block.width, HashedText(**how), block.terms)
+        return Block(block.columns, block.width, HashedText(**settings), block.terms)
     weights = np.asarray(step.idf_, dtype=np.float64)
     if step.idf_.dtype != np.float64 or not np.isfinite(weights).all():
         raise _refused(name, step, "a recipe has finite weights of float64")
@@ -229,8 +229,8 @@ def _of_numbers(name: str, step: Any, columns: tuple[Any, ...]) -> Block:
     for numbers in (scale, *([] if offset is None else [offset])):
         if np.asarray(numbers).dtype != np.float64 or not np.isfinite(numbers).all():
             raise _refused(name, step, "a recipe has finite numbers of float64; fit it on float64")
-    found = None if offset is None else tuple(offset.tolist())
-    return Block(columns, width, scale=Scale(kind, tuple(scale.tolist()), found))
+    offsets = None if offset is None else tuple(offset.tolist())
+    return Block(columns, width, scale=Scale(kind, tuple(scale.tolist()), offsets))
 
 
 def _refused(name: str, step: object, why: str) -> ValueError:

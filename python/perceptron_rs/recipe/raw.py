@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from perceptron_rs.recipe.recipe import Recipe
 
 
-def raw_columns(how: Recipe, X: object) -> MatrixLike:
+def raw_columns(recipe: Recipe, X: object) -> MatrixLike:
     """Return the columns of texts or dictionaries that are hashed; X itself, if it is none of these."""
     refuse_one(X)
-    if how.text is None and how.hash_bits is None:
-        return X if how.decimal is None else _with_numbers(X, how.decimal)
+    if recipe.text is None and recipe.hash_bits is None:
+        return X if recipe.decimal is None else _with_numbers(X, recipe.decimal)
     examples = records_in(X)
     if examples is None:
         return X
     try:
-        if how.text is not None and not how.text_columns:
-            return how.hasher().rows({"": checked_texts(examples)})
-        parts = [_dictionary_features(how, x, i) for i, x in enumerate(examples)]
-        texts = {name: [own[name] for _, own in parts] for name in how.text_columns}
-        return how.hasher().rows(texts, [features for features, _ in parts])
+        if recipe.text is not None and not recipe.text_columns:
+            return recipe.hasher().rows({"": checked_texts(examples)})
+        parts = [_dictionary_features(recipe, x, i) for i, x in enumerate(examples)]
+        texts = {name: [own[name] for _, own in parts] for name in recipe.text_columns}
+        return recipe.hasher().rows(texts, [features for features, _ in parts])
     except UnicodeEncodeError as error:
         raise ValueError(f"X holds a text that is not valid Unicode: {error}") from None
 
@@ -94,7 +94,7 @@ def checked_texts(examples: list[Any]) -> list[str]:
 
 
 def _dictionary_features(
-    how: Recipe, example: object, number: int
+    recipe: Recipe, example: object, number: int
 ) -> tuple[dict[str, float | str], dict[str, str]]:
     """Return the features of a dictionary, and its texts; nested if it is JSON, a row if it is of a table."""
     if not isinstance(example, Mapping):
@@ -103,23 +103,25 @@ def _dictionary_features(
             f"example {number} is {example!r:.80}"
         )
     try:
-        if how.columns is None:
-            return flattened(divided(example, how.target, how.sample_weight, how.drop)[0], how.text_columns)
-        lacking = next((name for name in how.columns if name not in example), None)
+        if recipe.columns is None:
+            return flattened(
+                divided(example, recipe.target, recipe.sample_weight, recipe.drop)[0], recipe.text_columns
+            )
+        lacking = next((name for name in recipe.columns if name not in example), None)
         if lacking is not None:
             raise ValueError(f"it lacks the column {lacking!r}; give it None where its value is missing")
-        known = {name: example[name] for name in how.columns}
+        known = {name: example[name] for name in recipe.columns}
         own = {name: None if is_missing(value) else value for name, value in known.items()}
-        found = flattened(own, how.text_columns)
-        for name, value in found[0].items():
-            was_text = name in (how.texts or ())
+        flat = flattened(own, recipe.text_columns)
+        for name, value in flat[0].items():
+            was_text = name in (recipe.texts or ())
             if not was_text:
-                value = found[0][name] = _plain(value, how.decimal)
+                value = flat[0][name] = _plain(value, recipe.decimal)
             if isinstance(value, str) != was_text:
                 raise TypeError(
                     f"{name!r} held {'text' if was_text else 'numbers'} in the training, got {value!r:.80}; "
                     f"convert it by {'str' if was_text else 'float'}"
                 )
-        return found
+        return flat
     except (TypeError, ValueError) as error:
         raise located(error, f"example {number} of X: ") from None

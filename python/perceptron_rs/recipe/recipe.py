@@ -128,10 +128,10 @@ class Recipe:
 
     def numbers(self) -> State:
         """Return the arrays that columns depend on."""
-        found: State = {} if self.scale is None else dict(self.scale.tensors())
+        arrays: State = {} if self.scale is None else dict(self.scale.tensors())
         for i, block in enumerate(self.blocks):
-            found |= {f"block{i}_{name}": array for name, array in block.tensors().items()}
-        return found
+            arrays |= {f"block{i}_{name}": array for name, array in block.tensors().items()}
+        return arrays
 
     def tensors(self) -> State:
         """Return the arrays of it."""
@@ -140,11 +140,11 @@ class Recipe:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON, but for what `tensors` holds."""
-        found = {part.name: as_json(getattr(self, part.name)) for part in described()}
+        description = {part.name: as_json(getattr(self, part.name)) for part in described()}
         for name in LATER:
-            if not found[name]:
-                del found[name]  # as files had it before there were any
-        return found
+            if not description[name]:
+                del description[name]  # as files had it before there were any
+        return description
 
 
 def described() -> list[Field[Any]]:

@@ -47,18 +47,18 @@ class Scale:
 
     def difference(self, other: Scale) -> str | None:
         """Return in words where the scaler of other data has other numbers; blocks change them a little."""
-        for name, own, found, size in (
+        for name, own, again, size in (
             ("scale", self.scale, other.scale, other.scale),
             ("offset", self.offset, other.offset, other.scale if self.kind == "standard" else 1.0),
         ):
-            if own is None or found is None:
+            if own is None or again is None:
                 continue
-            near = np.abs(np.subtract(own, found)) <= _NEAR * (np.abs(found) + np.abs(size))
+            near = np.abs(np.subtract(own, again)) <= _NEAR * (np.abs(again) + np.abs(size))
             if not near.all():
                 column = int(np.argmin(near))
                 return (
                     f"the {name} of column {column} is {own[column]!r} in the model, and that of the data is "
-                    f"{found[column]!r}"
+                    f"{again[column]!r}"
                 )
         return None
 
@@ -80,11 +80,11 @@ class Scale:
 
     def scaler(self) -> Any:
         """Return the fitted scaler of scikit-learn."""
-        found = _new_scaler(self.kind, centred=self.offset is not None)
-        found.scale_, found.n_features_in_ = np.array(self.scale), len(self.scale)
+        scaler = _new_scaler(self.kind, centred=self.offset is not None)
+        scaler.scale_, scaler.n_features_in_ = np.array(self.scale), len(self.scale)
         if self.offset is not None:
-            setattr(found, OFFSETS[self.kind], np.array(self.offset))
-        return found
+            setattr(scaler, OFFSETS[self.kind], np.array(self.offset))
+        return scaler
 
     def applied(self, X: MatrixLike) -> MatrixLike:
         """Return what the scaler makes of the examples, with its bits, by NumPy alone."""
@@ -146,9 +146,9 @@ class ScaleFit:
     def scale(self) -> Scale:
         """Return what was learnt."""
         offset = OFFSETS.get(self._kind) if self._centred else None
-        found = None if offset is None else tuple(np.asarray(getattr(self._scaler, offset)).tolist())
+        centre = None if offset is None else tuple(np.asarray(getattr(self._scaler, offset)).tolist())
         numbers = np.asarray(getattr(self._scaler, "scale_", None))
-        return Scale(self._kind, tuple(numbers.tolist()), found)
+        return Scale(self._kind, tuple(numbers.tolist()), centre)
 
 
 class _Largest:
@@ -162,8 +162,8 @@ class _Largest:
         from sklearn.utils import assert_all_finite
 
         assert_all_finite(X, allow_nan=True)
-        found = abs(X if X.dtype.kind == "f" else X.astype(np.float64)).max(axis=0)
-        self._largest = np.maximum(self._largest, in_full(found).ravel())
+        largest = abs(X if X.dtype.kind == "f" else X.astype(np.float64)).max(axis=0)
+        self._largest = np.maximum(self._largest, in_full(largest).ravel())
 
     @property
     def scale_(self) -> NDArray[Any]:

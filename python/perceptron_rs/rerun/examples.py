@@ -66,11 +66,9 @@ class CallExamples(ABC):
     #: How many they are.
     n: int
 
-    def __init__(
-        self, model: Estimator, calls: tuple[Call, ...], given: Arguments, key: bytes | None
-    ) -> None:
+    def __init__(self, model: Estimator, calls: tuple[Call, ...], args: Arguments, key: bytes | None) -> None:
         self.model, self.calls = model, calls
-        self.given_classes = None if given.classes is None else new_classes(given.classes, None, least=1)
+        self.given_classes = None if args.classes is None else new_classes(args.classes, None, least=1)
         self.blocks: tuple[BlockDigest, ...] = () if calls[-1].digests is None else calls[-1].digests.blocks
         self.comparison = Comparison(self.blocks, calls[0].columns, key)
 
@@ -167,23 +165,23 @@ class CallExamples(ABC):
 
 
 def call_examples(
-    model: Estimator, calls: tuple[Call, ...], given: Arguments, key: bytes | None
+    model: Estimator, calls: tuple[Call, ...], args: Arguments, key: bytes | None
 ) -> CallExamples:
     """Return the examples, as what they are."""
     kind: type[CallExamples] = _OfArrays
     refused: tuple[str, ...] = ("lengths", "encoder")
     why = f"for {type(model).__name__}, which has not learnt from sequences"
-    if isinstance(given.X, Source):
+    if isinstance(args.X, Source):
         kind, why = _OfSource, "with a source, which gives them"
         refused = (*refused, "y", "sample_weight")
-    elif given.y is None:
+    elif args.y is None:
         raise ValueError("y must be given with X, unless X is a source; pass the labels")
     elif isinstance(model, SequenceLearner):
         kind, refused, why = _OfSequences, ("sample_weight",), "for sequences"
-    for name, value in attributes(given, refused).items():
+    for name, value in attributes(args, refused).items():
         if value is not None:
             raise ValueError(f"{name} must be None {why}, got {value!r:.80}")
-    return kind(model, calls, given, key)
+    return kind(model, calls, args, key)
 
 
 def unfitted(model: Estimator, call: Call) -> Estimator:
@@ -195,12 +193,10 @@ def unfitted(model: Estimator, call: Call) -> Estimator:
 class _OfArrays(CallExamples):
     """Rows of a matrix."""
 
-    def __init__(
-        self, model: Estimator, calls: tuple[Call, ...], given: Arguments, key: bytes | None
-    ) -> None:
-        super().__init__(model, calls, given, key)
-        self.y, self.sample_weight = given.y, given.sample_weight
-        X = as_columns(model, given.X)
+    def __init__(self, model: Estimator, calls: tuple[Call, ...], args: Arguments, key: bytes | None) -> None:
+        super().__init__(model, calls, args, key)
+        self.y, self.sample_weight = args.y, args.sample_weight
+        X = as_columns(model, args.X)
         self.probe = unfitted(model, calls[0])
         self.data = examples(self.probe, get_engine("rust"), as_array(X), reset=True)
         self.X = X.tocsr() if issparse(X) else as_array(X)
@@ -263,12 +259,10 @@ class _OfSequences(CallExamples):
 
     unit = "sequences"
 
-    def __init__(
-        self, model: Estimator, calls: tuple[Call, ...], given: Arguments, key: bytes | None
-    ) -> None:
-        super().__init__(model, calls, given, key)
-        self.encoder, y, lengths = given.encoder, given.y, given.lengths
-        X = token_lists(model, given.X)
+    def __init__(self, model: Estimator, calls: tuple[Call, ...], args: Arguments, key: bytes | None) -> None:
+        super().__init__(model, calls, args, key)
+        self.encoder, y, lengths = args.encoder, args.y, args.lengths
+        X = token_lists(model, args.X)
         if is_nested(X):
             tokens, lengths = flat_tokens(X)
             y, X, lengths = (
@@ -329,11 +323,9 @@ class _OfSequences(CallExamples):
 class _OfSource(CallExamples):
     """Blocks of a source, which each pass reads anew."""
 
-    def __init__(
-        self, model: Estimator, calls: tuple[Call, ...], given: Arguments, key: bytes | None
-    ) -> None:
-        super().__init__(model, calls, given, key)
-        source = given.X
+    def __init__(self, model: Estimator, calls: tuple[Call, ...], args: Arguments, key: bytes | None) -> None:
+        super().__init__(model, calls, args, key)
+        source = args.X
         if any(call.method != "fit_stream" for call in calls):
             raise ValueError("a source is for models that fit_stream has trained; give X and y as arrays")
         if not source.again:

@@ -58,9 +58,9 @@ class ValidatedRows:
 
     def is_view_of(self, X: MatrixLike) -> bool:
         """Whether the engine reads the very arrays of X, which are parts of others."""
-        given = (X,) if self.indptr is None else (X.data, X.indices)
+        arrays = (X,) if self.indptr is None else (X.data, X.indices)
         read = (self.values,) if self.indptr is None else (self.stored[f"rows_{name}"] for name in _LARGE)
-        return all(a is b and not a.flags.owndata for a, b in zip(given, read, strict=True))
+        return all(a is b and not a.flags.owndata for a, b in zip(arrays, read, strict=True))
 
     def assert_finite(self, estimator: object) -> None:
         """Raise scikit-learn's error if there is a NaN or an infinity in X."""
@@ -140,12 +140,12 @@ def columns_of(predictor: Any, X: MatrixLike, *, least: int = 1) -> MatrixLike:
     The columns of a data frame must have the names that the predictor knows, in that order. Dictionaries have
     the columns that they name. What the model learnt from files takes raw examples.
     """
-    how = recipe_of(predictor)
+    recipe = recipe_of(predictor)
     with naming("X"):
-        X = X if how is None else how.columns_of(X)
+        X = X if recipe is None else recipe.columns_of(X)
         X = _rows_of_dictionaries(predictor, X) if _are_dictionaries(X) else X
-        given, X = X, check_matrix(X)
-        names = _column_names(given)
+        raw, X = X, check_matrix(X)
+        names = _column_names(raw)
         X = X.tocsr() if is_sparse(X) else array_of(X)
         X = X.astype(np.float64) if X.dtype.kind == "O" else X
         if len(X.shape) != 2 or X.shape[0] < least or X.shape[1] == 0:
@@ -159,7 +159,7 @@ def columns_of(predictor: Any, X: MatrixLike, *, least: int = 1) -> MatrixLike:
                 f"X must have the columns of the fit in order, {known.tolist()!r:.200}, got {names!r:.200}"
             )
         assert_width(predictor, X.shape[1])
-        return X if how is None else how.scaled(X)
+        return X if recipe is None else recipe.scaled(X)
 
 
 def as_columns(model: object, X: MatrixLike) -> MatrixLike:

@@ -60,8 +60,8 @@ def matrix_of(stored: StoredRows, columns: int) -> MatrixLike:
         return read_only(stored["rows"])
     from scipy.sparse import csr_matrix
 
-    given = portable_values(stored["rows_values"]), stored["rows_indices"], stored["rows_indptr"]
-    parts = tuple(map(read_only, given))
+    arrays = portable_values(stored["rows_values"]), stored["rows_indices"], stored["rows_indptr"]
+    parts = tuple(map(read_only, arrays))
     return csr_matrix(parts, shape=(len(parts[2]) - 1, columns))
 
 

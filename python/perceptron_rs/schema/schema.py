@@ -212,16 +212,16 @@ class StoredExamples:
         """Return what is their own of some arrays."""
         return {name: array for name, array in arrays.items() if name.startswith(self.start)}
 
-    def digests(self, found: State, columns: int) -> NDArray[np.generic]:
+    def digests(self, state: State, columns: int) -> NDArray[np.generic]:
         """Return digests of the rows, which do not depend on how they are stored."""
         from perceptron_rs.audit.digests import row_digests  # what predicts digests nothing
 
-        digests = row_digests(self.stored(found), columns)
-        return digests[found[self.index]] if self.index else digests
+        digests = row_digests(self.stored(state), columns)
+        return digests[state[self.index]] if self.index else digests
 
-    def stored(self, found: State) -> State:
+    def stored(self, state: State) -> State:
         """Return the arrays as the engines have them."""
-        return {name.removeprefix(self.prefix): array for name, array in self.of(found).items()}
+        return {name.removeprefix(self.prefix): array for name, array in self.of(state).items()}
 
     def put(self, model: Fitted, arrays: State) -> None:
         """Set the attribute of an estimator."""

@@ -174,8 +174,8 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, SequencePerceptro
             for j, pair, w in sparse_entries(self._weights, "pair")
         }
 
-    def _source(self, given: object, *, goes_on: bool) -> Source:
-        return encoded(self, sequence_source(self, given, goes_on=goes_on), goes_on=goes_on)
+    def _source(self, X: object, *, goes_on: bool) -> Source:
+        return encoded(self, sequence_source(self, X, goes_on=goes_on), goes_on=goes_on)
 
     def _class_weights(
         self,

@@ -131,17 +131,17 @@ def _is_sequence_of_file(given: object) -> bool:
     return _is_sequence(given) or dtype_kind(given) in ("U", "T")
 
 
-def _attributes(template: Template, i: int, given: Any) -> Any:
+def _attributes(template: Template, i: int, tokens: Any) -> Any:
     """Return the attributes of the tokens of a sequence of words, of columns as tuples, or of attributes."""
-    sequence = given.tolist() if dtype_kind(given) in ("U", "T") else materialize(given)
+    sequence = tokens.tolist() if dtype_kind(tokens) in ("U", "T") else materialize(tokens)
     if type(sequence) is not list or not sequence:
         return sequence
     remedy = (
         "give a sentence as a list of words, or of tuples of columns, as the file has them; or its "
         "attributes, made by perceptron_rs.features.column_attributes"
     )
-    if isinstance(given, tuple) and any(isinstance(token, str) for token in sequence):
-        raise TypeError(f"sequence {i} of X is a tuple of strings, {given!r:.60}; {remedy}")
+    if isinstance(tokens, tuple) and any(isinstance(token, str) for token in sequence):
+        raise TypeError(f"sequence {i} of X is a tuple of strings, {tokens!r:.60}; {remedy}")
     if all(isinstance(token, str) for token in sequence):
         sequence = [(word,) for word in sequence]
     if not all(isinstance(token, tuple) for token in sequence):

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
 
 
-def sequence_source(model: SequenceLearner, given: object, *, goes_on: bool) -> Source:
+def sequence_source(model: SequenceLearner, examples: object, *, goes_on: bool) -> Source:
     """Return a source, also of a tuple (X, y) of lists of sequences."""
-    if isinstance(given, tuple) and given and is_nested(X := _lists(model, given[0], goes_on)):
-        return Source(batches=lambda: iter([(X, *given[1:])]), name="the sequences")
-    return as_source(given)
+    if isinstance(examples, tuple) and examples and is_nested(X := _lists(model, examples[0], goes_on)):
+        return Source(batches=lambda: iter([(X, *examples[1:])]), name="the sequences")
+    return as_source(examples)
 
 
 def encoded(model: SequenceLearner, source: Source, *, goes_on: bool) -> Source:

@@ -460,15 +460,15 @@ def _average(engine: Engine, model: LearntModel) -> NDArray[np.float64]:
     return average
 
 
-def _listed(name: str, given: Any) -> Any:
+def _listed(name: str, data: Any) -> Any:
     """Return inputs or structures that have places; TypeError for anything else."""
-    if not isinstance(given, Iterator):
-        refuse_lazy(given, name)
-    items = materialize(given)
+    if not isinstance(data, Iterator):
+        refuse_lazy(data, name)
+    items = materialize(data)
     is_list = has_length(items) and hasattr(type(items), "__getitem__") and column_names(items) is None
     if not is_list or isinstance(items, str | Mapping):
         kind = "inputs" if name == "X" else "structures"
-        raise TypeError(f"{name} must be a list or an array of {kind}, got {given!r:.80}; write list({name})")
+        raise TypeError(f"{name} must be a list or an array of {kind}, got {data!r:.80}; write list({name})")
     return items
 
 

@@ -100,9 +100,9 @@ class SparkCluster:
         )
         return self.sent.after(state, mixed(self.of_each[0][0], state, shares, task.number))
 
-    def send(self, given: EpochWeights | Change, _epoch: int) -> Broadcast:
+    def send(self, value: EpochWeights | Change, _epoch: int) -> Broadcast:
         """Broadcast weights, or what has changed."""
-        self.broadcasts.append(self.context.broadcast(given))
+        self.broadcasts.append(self.context.broadcast(value))
         return self.broadcasts[-1]
 
     def keep(self, wanted: Sequence[Broadcast]) -> None:

@@ -38,9 +38,9 @@ class SparkLearner(ClusterLearner):
     prediction: str = "prediction"
 
     @staticmethod
-    def _is_distributed(given: object) -> bool:
+    def _is_distributed(X: object) -> bool:
         """Whether it is a data frame of Spark."""
-        return hasattr(type(given), "mapInArrow")
+        return hasattr(type(X), "mapInArrow")
 
     @property
     def _columns(self) -> Columns:

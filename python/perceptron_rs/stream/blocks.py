@@ -175,8 +175,8 @@ class Stream:
         elif self.facts.n_rows != n_rows:
             self._refuse_other(f"{n_rows} examples, and {self.facts.n_rows} before")
 
-    def _compare(self, number: int, found: int) -> None:
-        if number >= len(self.sums) or self.sums[number] != found:
+    def _compare(self, number: int, digest: int) -> None:
+        if number >= len(self.sums) or self.sums[number] != digest:
             self._refuse_other(f"other examples in block {number} (from {number * self.size} on)")
 
     def goes_on_from(self, sums: list[int]) -> bool:
@@ -225,12 +225,12 @@ def prefetch(items: Iterator[T], *, at_hand: bool = False) -> Iterator[Iterator[
         while (future := asked.get()) is not None:
             try:
                 with standard():
-                    found = next(items, end)
+                    made = next(items, end)
             except BaseException as error:
                 future.set_exception(error)
             else:
-                future.set_result(found)
-                del found
+                future.set_result(made)
+                del made
             del future  # or the item would be there beside the next one
 
     def ask() -> Future[Any]:
@@ -265,12 +265,12 @@ def of_same_columns(source: Source) -> Source:
     """Return the source, whose data frames must have the columns of the first of them, in their order."""
     known: list[str] = list(source.feature_names or ())
 
-    def compared(given: object) -> Any:
-        if not isinstance(given, tuple) or not given or not has_columns(given[0]):
-            return given
+    def compared(batch: object) -> Any:
+        if not isinstance(batch, tuple) or not batch or not has_columns(batch[0]):
+            return batch
         from sklearn.utils.validation import _get_feature_names
 
-        names = _get_feature_names(given[0])
+        names = _get_feature_names(batch[0])
         if names is not None and not known:
             known.extend(names)
         elif names is not None and list(names) != known:
@@ -279,7 +279,7 @@ def of_same_columns(source: Source) -> Source:
             if at is not None:
                 what = f"{names[at]!r} as column {at}, and not {known[at]!r}"
             raise ValueError(f"X has {what} as in the first batch; give the same columns in the same order")
-        return given
+        return batch
 
     between = source.between
     return replace(
@@ -289,15 +289,15 @@ def of_same_columns(source: Source) -> Source:
     )
 
 
-def of_columns(model: Any, given: object) -> Source:
+def of_columns(model: Any, X: object) -> Source:
     """Return a source of the columns that a fitted model makes of raw examples, if it takes these."""
-    how = None if recipe_of(model) is None else learnt_recipe(model)
-    if how is None:
-        return as_source(given)
-    if isinstance(given, tuple) and isinstance(given[0], list):  # of texts or dictionaries
-        source = Source(batches=lambda: iter([given]), name="the examples")
+    of_files = None if recipe_of(model) is None else learnt_recipe(model)
+    if of_files is None:
+        return as_source(X)
+    if isinstance(X, tuple) and isinstance(X[0], list):  # of texts or dictionaries
+        source = Source(batches=lambda: iter([X]), name="the examples")
     else:
-        source = as_source(given)
+        source = as_source(X)
     shifted = learnt_of(model).column_base == 1 if source.is_shifted is None else source.is_shifted
     facts = StreamFacts(model.n_features_in_, model.classes_, shifted)
 
@@ -306,19 +306,19 @@ def of_columns(model: Any, given: object) -> Source:
             batch = count_from_zero(batch._replace(X=batch.X.tocsr()), facts)
         return batch._replace(X=columns_of(model, batch.X, least=0))
 
-    recipe = sha256(json_text(how.to_json()).encode())
-    for array in how.tensors().values():
+    recipe = sha256(json_text(of_files.to_json()).encode())
+    for array in of_files.tensors().values():
         recipe.update(array.tobytes())
     changed_file = source.mapped(change, model.n_features_in_)
     reading = f"{source.reading}, {recipe.hexdigest()}"
     return replace(changed_file, feature_names=source.feature_names, reading=reading)
 
 
-def array_batch(given: object) -> Batch:
+def array_batch(part: object) -> Batch:
     """Return a batch of arrays: X a matrix or CSR, y numbers or strings, weights, lengths."""
-    if not isinstance(given, tuple) or not 2 <= len(given) <= 4:
-        raise TypeError(f"a batch must be a tuple (X, y) or (X, y, sample_weight), got {given!r:.80}")
-    batch = Batch(*given)
+    if not isinstance(part, tuple) or not 2 <= len(part) <= 4:
+        raise TypeError(f"a batch must be a tuple (X, y) or (X, y, sample_weight), got {part!r:.80}")
+    batch = Batch(*part)
     with naming("X"):
         X = check_matrix(batch.X)
         if not (is_sparse(X) or (type(X) is np.ndarray and X.ndim == 2 and holds_numbers(X.dtype))):

@@ -121,8 +121,8 @@ def compact_source(source: Source) -> Source:
     )
 
 
-def _compact(given: object) -> Batch:
-    batch = array_batch(given)
+def _compact(part: object) -> Batch:
+    batch = array_batch(part)
     X = batch.X
     if not is_sparse(X):
         return batch._replace(X=_smallest(X))

@@ -82,14 +82,14 @@ class Options:
 
 
 def open_stream(
-    given: object, classes: ArrayLike, options: Options, *, counts: bool = False, least: int = 2
+    X: object, classes: ArrayLike, options: Options, *, counts: bool = False, least: int = 2
 ) -> Stream:
     """Return the examples as a stream whose facts are known: after a first pass, if it takes one.
 
     ``counts`` says whether the numbers of examples are among the facts, ``least`` how many classes there must
     be.
     """
-    source = of_same_columns(as_source(given))
+    source = of_same_columns(as_source(X))
     if classes is not None:
         classes = encode_new(label_array(None, classes, None, "classes"), "classes", least=least)[0]
     elif source.labels is not None:
@@ -179,9 +179,9 @@ class Blocks(Feeder):
     model: StreamFit
     stream: Stream
 
-    def __init__(self, given: object, classes: ArrayLike, options: Options) -> None:
+    def __init__(self, X: object, classes: ArrayLike, options: Options) -> None:
         super().__init__("fit_stream")
-        self.given, self.given_classes, self.options = given, classes, options
+        self.given, self.given_classes, self.options = X, classes, options
 
     @property
     def shuffles(self) -> bool:
@@ -197,8 +197,8 @@ class Blocks(Feeder):
                 self._refuse_other_classes(classes)
             classes = model.classes_
         counts = isinstance(vars(model).get("class_weight"), str)
-        given = model._source(self.given, goes_on=self.goes_on)
-        source = of_columns(model, given) if self.goes_on else as_source(given)
+        examples = model._source(self.given, goes_on=self.goes_on)
+        source = of_columns(model, examples) if self.goes_on else as_source(examples)
         if not source.again and self.options.cache is None:
             self._refuse_more_passes(source, classes, counts=counts)
         self.stream = open_stream(source, classes, self.options, counts=counts, least=least)

@@ -138,9 +138,9 @@ class StreamFit(Trainable):
                 values={"warm_start": True},
             )
 
-    def _source(self, given: object, *, goes_on: bool) -> Any:  # noqa: ARG002
+    def _source(self, X: object, *, goes_on: bool) -> Any:  # noqa: ARG002
         """Return a source of batches, as `perceptron_rs.io` knows them."""
-        return given
+        return X
 
     def _carry(self, feeder: Feeder, state: LearntModel) -> tuple[Carrier, RunState]:  # noqa: ARG002
         """Return the `Carrier` of a run over blocks, and its first state."""

@@ -178,8 +178,8 @@ class StreamRun:
         return self._place.done[number]._replace(interrupted=interrupted)
 
     def _so_far(self) -> tuple[NDArray[np.float64], ...]:
-        found = self._place.so_far
-        return tuple(np.zeros((3, self.settings.decisions))) if found is None else found
+        so_far = self._place.so_far
+        return tuple(np.zeros((3, self.settings.decisions))) if so_far is None else so_far
 
     def end(self, decision: int) -> None:
         """Say that a decision goes on no more."""

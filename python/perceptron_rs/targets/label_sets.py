@@ -79,13 +79,13 @@ class LabelSets:
         return self.words
 
 
-def assert_n_labels(given: int, classes: NDArray[np.generic]) -> None:
+def assert_n_labels(n_labels: int, classes: NDArray[np.generic]) -> None:
     """Raise ValueError unless a matrix of so many columns has one for each label that a model knows."""
-    if given != len(classes):
+    if n_labels != len(classes):
         raise ArgumentError(
             "{y} has {given} columns, one for each label, but {classes} are {known!r:.200}",
             "pass a column for each of these labels",
-            given=given,
+            given=n_labels,
             known=classes.tolist(),
         )
 

@@ -159,24 +159,24 @@ def _one_dimension(y: ArrayLike, name: str) -> NDArray[np.generic]:
     if type(y) is not np.ndarray:
         refuse_lazy(y, name)
         y = without_index(y)
-        given = y
+        labels = y
         try:
-            y = np.asarray(given)
+            y = np.asarray(labels)
         except ValueError:  # lists of several lengths
             raise lists_of_labels(name) from None
         except NotImplementedError:  # of Arrow, about views of strings in a dictionary, as polars writes them
-            y = np.array(values_of(given), dtype=object)
+            y = np.array(values_of(labels), dtype=object)
         if y.ndim == 0:  # a sparse matrix, or no array at all
-            y = given
-        if isinstance(given, list | tuple):
+            y = labels
+        if isinstance(labels, list | tuple):
             # NumPy makes the string "nan" of a NaN beside strings, cuts what `str` makes of an enumeration's
             # member, and makes floats of integers beside floats, and 1 of a True beside numbers.
-            is_made = y.dtype.kind == "U" and not {str, np.str_}.issuperset(map(type, given))
-            is_made |= y.dtype.kind in "iuf" and not {bool, np.bool_}.isdisjoint(map(type, given))
+            is_made = y.dtype.kind == "U" and not {str, np.str_}.issuperset(map(type, labels))
+            is_made |= y.dtype.kind in "iuf" and not {bool, np.bool_}.isdisjoint(map(type, labels))
             if y.dtype.kind == "U":
-                refuse_nul(given)
+                refuse_nul(labels)
             if y.ndim == 1 and (is_made or _is_rounded(y)):
-                y = np.fromiter(given, dtype=object, count=len(given))
+                y = np.fromiter(labels, dtype=object, count=len(labels))
     if n_dimensions(y) not in (1, 2):
         raise ValueError(
             f"{name} must hold one label for each example, got {y!r:.80}; pass a list or an array of them"
@@ -352,13 +352,13 @@ def new_classes(
         return passed
 
 
-def refuse_other_order(given: ArrayLike, classes: NDArray[np.generic]) -> None:
+def refuse_other_order(order: ArrayLike, classes: NDArray[np.generic]) -> None:
     """Refuse names of the columns of a matrix that are not in the order of ``classes_``: they would move."""
-    if given is not None and list(given) != classes.tolist():
+    if order is not None and list(order) != classes.tolist():
         raise ArgumentError(
             "{classes} name the columns of {y}, and must be sorted, got {given!r:.200}",
             "sort the columns by their names",
-            given=list(given),
+            given=list(order),
         )
 
 

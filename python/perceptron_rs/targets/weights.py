@@ -220,20 +220,20 @@ def start_value(value: object, name: str, shape: tuple[int, ...]) -> Floats:
     with naming(name):
         refuse_lazy(value, name)
         refuse_masked(value, name)
-        given = dense(value)
-        if given.dtype.kind not in "biufO":
-            raise TypeError(f"{name} must hold real numbers, got the dtype {given.dtype}")
-        if given.dtype.kind == "O":
-            refuse_objects(given, name)
+        array = dense(value)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"{name} must hold real numbers, got the dtype {array.dtype}")
+        if array.dtype.kind == "O":
+            refuse_objects(array, name)
         if shape[0] == 1:
-            accepted = given.size == int(np.prod(shape)) and (len(shape) == 2 or given.ndim <= 1)
+            accepted = array.size == int(np.prod(shape)) and (len(shape) == 2 or array.ndim <= 1)
         else:
-            accepted = given.shape == shape
+            accepted = array.shape == shape
         if not accepted:
-            raise ValueError(f"{name} has the shape {given.shape}, but this problem needs {shape}")
-        given, numbers = given.reshape(shape), np.empty(shape)
-        for piece in pieces(shape[0], given.size // shape[0]):
-            np.add(given[piece].astype(np.float64), 0.0, out=numbers[piece])
+            raise ValueError(f"{name} has the shape {array.shape}, but this problem needs {shape}")
+        array, numbers = array.reshape(shape), np.empty(shape)
+        for piece in pieces(shape[0], array.size // shape[0]):
+            np.add(array[piece].astype(np.float64), 0.0, out=numbers[piece])
         if not all_finite(numbers):
             raise ValueError(f"{name} must be finite, got {numbers[~np.isfinite(numbers)][0]}")
     return numbers

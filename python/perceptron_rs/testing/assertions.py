@@ -72,9 +72,9 @@ def assert_parity(
     >>> X, y = load_iris(return_X_y=True)
     >>> assert_parity(AveragedPerceptron(max_iter=3, tol=None), X[::10], y[::10])
     """
-    given = {"X": X, "y": y, "sample_weight": sample_weight}
-    given |= {"coef_init": coef_init, "intercept_init": intercept_init}
-    for name, value in given.items():
+    arguments = {"X": X, "y": y, "sample_weight": sample_weight}
+    arguments |= {"coef_init": coef_init, "intercept_init": intercept_init}
+    for name, value in arguments.items():
         refuse_lazy(value, name)
     with naming("X"):
         X = X if sp.issparse(X) else numbers_in(X)
@@ -86,7 +86,7 @@ def assert_parity(
         for one in numbers:
             whole_number(f"each of {name}", one, 1)
     start = {"coef_init": coef_init, "intercept_init": intercept_init}
-    found = ways(
+    compared = ways(
         estimator,
         X,
         y,
@@ -95,6 +95,6 @@ def assert_parity(
         batch_sizes=batch_sizes,
         threads=threads,
     )
-    for way in found:
+    for way in compared:
         if way.difference is not None:
             raise AssertionError(way.difference)

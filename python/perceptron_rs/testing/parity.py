@@ -207,13 +207,13 @@ def _fit(
             return str(error), str(error)
         half = len(y) // 2 or 1
         scores = _decision_or_error(model, path.X)
-        found = {
+        attributes = {
             **arrays(model),
             **_predictions(model, path.X, scores),
             "decision_function(X)": scores,
             "decision_function(batch)": _decision_or_error(model, path.X[:half]),
         }
-        return found, learnt_arrays(model)
+        return attributes, learnt_arrays(model)
 
 
 def _decision_or_error(model: Estimator, X: MatrixLike) -> NDArray[np.generic]:
@@ -303,10 +303,10 @@ def _visited(
     return np.flatnonzero(total)
 
 
-def _of_batches(found: Arrays | str, own: LearntArrays | str) -> Arrays | str:
+def _of_batches(answered: Arrays | str, own: LearntArrays | str) -> Arrays | str:
     """Leave out what reports on a call, which differs between one call and many."""
-    if isinstance(found, str) or isinstance(own, str):
+    if isinstance(answered, str) or isinstance(own, str):
         return _OVERFLOW  # without the epoch, which each call counts for itself
-    predictions = {name: values for name, values in found.items() if name.startswith("prediction=")}
+    predictions = {name: values for name, values in answered.items() if name.startswith("prediction=")}
     learnt = own.numbers | predictions
     return {name: array for name, array in learnt.items() if name != "origin"}  # rows of a call count from 0

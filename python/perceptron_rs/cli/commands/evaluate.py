@@ -26,20 +26,20 @@ def run(arguments: Namespace) -> int:
     model = open_predictor(Path(arguments.model), arguments.threads)
     files = example_files(arguments, model)
     data = files.whole()
-    y, found = data.labels, model.predict(data.rows)
+    y, predicted = data.labels, model.predict(data.rows)
     if files.reading.multilabel:
-        y, found = y != 0, in_full(found) != 0
+        y, predicted = y != 0, in_full(predicted) != 0
     else:
         _check_labels(y, model.classes_, files.name)
-    return show(figures(y, found, model.classes_), as_text, arguments)
+    return show(figures(y, predicted, model.classes_), as_text, arguments)
 
 
 def _check_labels(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
     """Warn of labels that are none of the model's classes; CommandError if all are."""
     if (y.dtype.kind in "OU") != (classes.dtype.kind in "OU"):
-        found, expected = ("strings", "numbers") if y.dtype.kind in "OU" else ("numbers", "strings")
+        kind, expected = ("strings", "numbers") if y.dtype.kind in "OU" else ("numbers", "strings")
         raise CommandError(
-            f"{where}: its labels are {found}, but the model's classes are {expected} ({several(classes)}); "
+            f"{where}: its labels are {kind}, but the model's classes are {expected} ({several(classes)}); "
             f"pass labels of the same kind with --labels or --target"
         )
     unknown = y[places(y, classes) == len(classes)]
@@ -52,23 +52,23 @@ def _check_labels(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
         warn_of_unknown(f"{where}: {len(unknown)} examples have labels", unknown[0])
 
 
-def figures(y: NDArray[Any], found: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
-    """Return the scores of the predictions ``found``.
+def figures(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
+    """Return the scores of the predictions ``predicted``.
 
     Both hold labels; or rows of a matrix, of which one is right if all of its labels are.
     """
-    wrong, has_lists = y != found, y.ndim == 2
+    wrong, has_lists = y != predicted, y.ndim == 2
     errors = int(np.count_nonzero(wrong.any(axis=1) if has_lists else wrong))
     result: dict[str, Any] = {"n_samples": len(y), "errors": errors, "accuracy": (len(y) - errors) / len(y)}
     if has_lists:
         result["hamming_loss"] = int(np.count_nonzero(wrong)) / y.size
     labels = classes if has_lists else np.union1d(classes, distinct(y)[0])
-    parts = zip(labels, class_scores(y, found, labels), strict=True)
+    parts = zip(labels, class_scores(y, predicted, labels), strict=True)
     result["classes"] = [{"label": plain(label), **part} for label, part in parts]
     result["macro_f1"] = sum(part["f1"] for part in result["classes"]) / len(labels)
     if not has_lists and len(labels) <= FEW:
         confusion = np.zeros((len(labels), len(labels)), dtype=np.int64)
-        np.add.at(confusion, (places(y, labels), places(found, labels)), 1)
+        np.add.at(confusion, (places(y, labels), places(predicted, labels)), 1)
         result["confusion"] = confusion.tolist()
     return result
 

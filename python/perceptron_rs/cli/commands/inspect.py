@@ -21,7 +21,7 @@ def run(arguments: Namespace) -> int:
     family = learner_of(model).part("summary")
     story = summary_of(model, family, arguments.top) | read_record(path, model)
     story |= {"format": "safetensors", "bytes": path.stat().st_size, "digest": digest(model)}
-    if (how := learnt_recipe(model)) is not None:
-        story["input"] = how.in_words()
+    if (recipe := learnt_recipe(model)) is not None:
+        story["input"] = recipe.in_words()
     print(json.dumps(story, default=str) if arguments.json else summary_text(story, family).rstrip("\n"))
     return 0

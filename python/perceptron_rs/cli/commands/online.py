@@ -95,12 +95,12 @@ class Learning:
             )
         weights = weights_of(data)
         try:
-            found, self.errors = self.model.predict_then_learn(data.X, data.labels, **weights)
+            labels, self.errors = self.model.predict_then_learn(data.X, data.labels, **weights)
         except ValueError:
             if len(data) > 1 or not self.is_weightless(data):
                 raise
-            found, self.errors = self.answer_weightless(data, weights)
-        self.answers = np.searchsorted(classes, found).tolist()
+            labels, self.errors = self.answer_weightless(data, weights)
+        self.answers = np.searchsorted(classes, labels).tolist()
         self.learnt += len(data)
 
     def is_weightless(self, data: Examples) -> bool:

@@ -43,8 +43,8 @@ def run(arguments: Namespace) -> int:
             if difference is not None:
                 break
     if arguments.json:
-        found = {"n_samples": len(y), "n_samples_of_data": n, "n_features": X.shape[1], "ways": answers}
-        print(json.dumps({**found, "difference": difference}))
+        result = {"n_samples": len(y), "n_samples_of_data": n, "n_features": X.shape[1], "ways": answers}
+        print(json.dumps({**result, "difference": difference}))
     if difference is not None:
         raise CommandError(difference)
     say(

@@ -57,11 +57,11 @@ class Answers:
         self.text = self._lines(data)
 
     def _lines(self, data: Examples) -> str:
-        found = self.model.predict(data.rows)
+        labels = self.model.predict(data.rows)
         if is_multilabel(self.model):  # a matrix of 0 and 1, perhaps a sparse one
-            answers = [np.flatnonzero(row).tolist() for row in in_full(found)]
+            answers = [np.flatnonzero(row).tolist() for row in in_full(labels)]
         else:
-            answers = places(found, self.model.classes_).tolist()
+            answers = places(labels, self.model.classes_).tolist()
             if self._numbers is None:
                 return "".join([self._texts[answer] + "\n" for answer in answers])
         numbers: Any = [[]] * len(answers)

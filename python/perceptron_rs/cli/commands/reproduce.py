@@ -64,8 +64,8 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
         data = _of_examples(arguments, model, is_streamed)
     answer = reproduce(model, **data, engine=arguments.engine, audit_key=arguments.audit_key)
     other = _other_scale(arguments, model, n) if answer else None
-    how = learnt_recipe(model)
-    if answer and other is None and how is not None and how.calibration is not None:
+    recipe = learnt_recipe(model)
+    if answer and other is None and recipe is not None and recipe.calibration is not None:
         other = other_calibration(arguments, model)
         answer = replace(answer, message="equal to the last bit, and so is its calibration")
     if other is not None:
@@ -78,21 +78,21 @@ def _other_scale(arguments: Namespace, model: object, n: int) -> str | None:
 
     The examples are scaled as the model says, so nothing else shows it of a column that is always 0.
     """
-    how = learnt_recipe(model)
-    if how is None or how.scale is None:
+    recipe = learnt_recipe(model)
+    if recipe is None or recipe.scale is None:
         return None
-    scale: Any = how.scale
-    files = example_files(arguments, model, holdout=how.holdout)
+    scale: Any = recipe.scale
+    files = example_files(arguments, model, holdout=recipe.holdout)
     files.reading = replace(files.reading, scale=None)
     fit = scale.again()
     files.add_to(fit, n)
-    found: str | None = scale.difference(fit.scale())
-    return found
+    other: str | None = scale.difference(fit.scale())
+    return other
 
 
 def _of_examples(arguments: Namespace, model: Any, is_streamed: bool) -> dict[str, Any]:
-    how = learnt_recipe(model)
-    files = example_files(arguments, model, holdout=None if how is None else how.holdout)
+    recipe = learnt_recipe(model)
+    files = example_files(arguments, model, holdout=None if recipe is None else recipe.holdout)
     if files.reading.scale is not None and files.is_read_once:
         raise UsageError(
             f"{files.name}: can be read only once, but the scale of the model is compared with "
@@ -102,7 +102,7 @@ def _of_examples(arguments: Namespace, model: Any, is_streamed: bool) -> dict[st
         return {"X": files.source()}
     data = files.learnt()
     y = files.target(data)
-    if how is None and isinstance(y, np.ndarray):  # of Python, perhaps of a type that no file has
+    if recipe is None and isinstance(y, np.ndarray):  # of Python, perhaps of a type that no file has
         y = classes_like(y, model.classes_)
     return {"X": data.X, "y": y, **weights_of(data)}
 

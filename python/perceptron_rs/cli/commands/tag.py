@@ -30,7 +30,7 @@ def run(arguments: Namespace) -> int:
 def _answers(model: Any, data: TaggedFiles, block: list[Sentence], arguments: Namespace) -> Iterator[str]:
     """Give what is printed of each sentence."""
     X = [data.attributes(sentence) for sentence in block if sentence.tokens]
-    found = iter(model.predict(X) if X and not arguments.best else ())
+    tagged = iter(model.predict(X) if X and not arguments.best else ())
     margins = iter(model.predict_margins(X) if X and arguments.scores else ())
     ranked = iter(model.predict_k(X, arguments.best) if X and arguments.best else ())
     for sentence in block:
@@ -44,7 +44,7 @@ def _answers(model: Any, data: TaggedFiles, block: list[Sentence], arguments: Na
                 yield f"# {rank} {score!r}\n"
                 yield from _lines(sentence, zip(tags), data, arguments)
             continue
-        tags = next(found) if tokens else []
+        tags = next(tagged) if tokens else []
         scores = next(margins) if tags and arguments.scores else None
         if arguments.json:
             if tags:
@@ -55,9 +55,9 @@ def _answers(model: Any, data: TaggedFiles, block: list[Sentence], arguments: Na
         yield from _lines(sentence, answers, data, arguments)
 
 
-def _record(sentence: Sentence, arguments: Namespace, **found: object) -> str:
+def _record(sentence: Sentence, arguments: Namespace, **answer: object) -> str:
     tokens = {} if arguments.tags_only else {"tokens": sentence.tokens}
-    return json.dumps(tokens | found) + "\n"
+    return json.dumps(tokens | answer) + "\n"
 
 
 def _finite(score: float) -> float | None:

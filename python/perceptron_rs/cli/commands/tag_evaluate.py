@@ -25,9 +25,9 @@ def run(arguments: Namespace) -> int:
     known = set(model.classes_.tolist())
     data = TaggedFiles(arguments, model.template_)
     truth: Tags = []
-    found: Tags = []
+    predicted: Tags = []
     for block in batched(data.sentences()):
-        found += model.predict(list(map(data.attributes, block)))
+        predicted += model.predict(list(map(data.attributes, block)))
         truth += map(data.tags, block)
     parts = tag_parts(known.union(*truth))
     if not are_chunked(parts):
@@ -42,7 +42,7 @@ def run(arguments: Namespace) -> int:
         )
     if unknown:
         warn_of_unknown(f"{data.name}: {len(unknown)} tokens have tags", unknown[0])
-    return show(figures(truth, found, known, parts, arguments.scheme), as_text, arguments)
+    return show(figures(truth, predicted, known, parts, arguments.scheme), as_text, arguments)
 
 
 def _check_scheme(scheme: Scheme, parts: Parts | None, name: str) -> None:
@@ -59,21 +59,21 @@ def _check_scheme(scheme: Scheme, parts: Parts | None, name: str) -> None:
 
 
 def figures(
-    truth: Tags, found: Tags, known: set[str], chunked: Parts | None = None, scheme: Scheme | None = None
+    truth: Tags, predicted: Tags, known: set[str], chunked: Parts | None = None, scheme: Scheme | None = None
 ) -> dict[str, Any]:
-    """Return the scores of the tags ``found``; of chunks too, if ``chunked`` has them."""
-    y, answers = (np.array(list(chain.from_iterable(tags))) for tags in (truth, found))
+    """Return the scores of the tags ``predicted``; of chunks too, if ``chunked`` has them."""
+    y, answers = (np.array(list(chain.from_iterable(tags))) for tags in (truth, predicted))
     tags = np.union1d(list(known), y)
     result: dict[str, Any] = {}
     for name, n, right in (
         ("token", len(y), int(np.count_nonzero(y == answers))),
-        ("sentence", len(truth), sum(map(list.__eq__, truth, found))),
+        ("sentence", len(truth), sum(map(list.__eq__, truth, predicted))),
     ):
         result |= {f"n_{name}s": n, f"{name}_errors": n - right, f"{name}_accuracy": right / n}
     parts = zip(tags.tolist(), class_scores(y, answers, tags), strict=True)
     result["tags"] = [{"tag": tag, **part} for tag, part in parts]
     if chunked is not None:
-        result["chunks"] = scores_of_chunks(truth, found, chunked, scheme)
+        result["chunks"] = scores_of_chunks(truth, predicted, chunked, scheme)
     return result
 
 

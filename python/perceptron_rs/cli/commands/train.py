@@ -231,10 +231,10 @@ class ExampleTraining(training.Training):
         if self.words is None or planes is None:  # the vectors of a run vote
             return None
         columns = np.flatnonzero(planes[0].any(axis=0))
-        found = self.words.most_frequent(columns, model.n_features_in_, self.most)
-        how = learnt_recipe(model)
-        older = None if how is None else how.words
-        return found if older is None else found.beside(older, columns, self.most)
+        words = self.words.most_frequent(columns, model.n_features_in_, self.most)
+        recipe = learnt_recipe(model)
+        older = None if recipe is None else recipe.words
+        return words if older is None else words.beside(older, columns, self.most)
 
     def report(self, model: Any, end: str) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the report of the training, as JSON and in words."""

@@ -80,8 +80,10 @@ class TableColumns:
         columns = [[cell for cell in column if not _is_missing(cell)] for column in self.cells]
         if not any(mark_of(column) for column in columns):
             return None
-        found = {m: sum(all(number_of(cell, m) is not None for cell in c) for c in columns) for m in MARKS}
-        return max(found, key=lambda mark: (found[mark], mark == usual))
+        n_numbers = {
+            m: sum(all(number_of(cell, m) is not None for cell in c) for c in columns) for m in MARKS
+        }
+        return max(n_numbers, key=lambda mark: (n_numbers[mark], mark == usual))
 
     def _is_number(self, cell: str) -> bool:
         return (number_of(cell, self.mark) is not None) if self.mark else bool(NUMBER.fullmatch(cell))

@@ -61,28 +61,28 @@ def proposal(word: str, typed: Sequence[str], *, is_known: bool = False) -> str 
 
 
 def _command(word: str, typed: list[str], *, is_known: bool) -> str | None:
-    found = _of_folders(Path(word)) if Path(word).is_dir() else None
-    if found is None:
+    proposed = _of_folders(Path(word)) if Path(word).is_dir() else None
+    if proposed is None:
         path = Path(paths_of(word)[0])
         if not (path.is_file() or path.is_dir()):
             return None  # a pipe, which has been read: to open it again would wait for a writer
-        found = of_parquet(word, path) if path.suffix == ".parquet" else _of_bytes(word, path)
-    if found is None:
+        proposed = of_parquet(word, path) if path.suffix == ".parquet" else _of_bytes(word, path)
+    if proposed is None:
         return None
-    forms = {SUFFIXES.get(Path(found.word).suffix), *found.options}
+    forms = {SUFFIXES.get(Path(proposed.word).suffix), *proposed.options}
     if forms & {"csv", "tsv", "parquet"} and find_spec("pyarrow") is None:
-        found = found.after("pip install pyarrow")
-    if (found.is_short and not is_known) or (is_known and not found.steps):
+        proposed = proposed.after("pip install pyarrow")
+    if (proposed.is_short and not is_known) or (is_known and not proposed.steps):
         return None
-    options = [] if is_known else found.options
+    options = [] if is_known else proposed.options
     if not is_known and typed[0] != "train":  # separable and margin: of one label, without a scale
-        if found.command != "train" or "--multilabel" in options:
+        if proposed.command != "train" or "--multilabel" in options:
             return None
         options = options[: options.index("--scale")] if "--scale" in options else options
-    new = [found.word if one == word else one for one in typed] + options
-    if found.command != "train":
-        new = [found.command, found.word]
-    return None if new == typed else " && ".join([*found.steps, f"{PROGRAM} {shlex.join(new)}"])
+    new = [proposed.word if one == word else one for one in typed] + options
+    if proposed.command != "train":
+        new = [proposed.command, proposed.word]
+    return None if new == typed else " && ".join([*proposed.steps, f"{PROGRAM} {shlex.join(new)}"])
 
 
 def _of_folders(path: Path) -> Proposal | None:
@@ -120,14 +120,14 @@ def _of_bytes(word: str, path: Path) -> Proposal | None:
         return to_train(name, steps=[f"python -c {shlex.quote(code)}"])
     with _opened(path) as opened:
         data = _beginning(opened)
-    found = _of_data(word, data)
-    is_foreign = path.suffix not in PACKED or (found is not None and found.steps)
+    proposed = _of_data(word, data)
+    is_foreign = path.suffix not in PACKED or (proposed is not None and proposed.steps)
     if path.suffix in _UNPACK and is_foreign:  # of programs that read plain text
         whole = unused(plain)
         unpacked = f"{_UNPACK[path.suffix]} -dc {shlex.quote(word)} > {shlex.quote(whole)}"
-        found = _of_data(whole, data)
-        return found and found.after(unpacked)
-    return found
+        proposed = _of_data(whole, data)
+        return proposed and proposed.after(unpacked)
+    return proposed
 
 
 def _opened(path: Path) -> io.BufferedReader:
@@ -155,8 +155,8 @@ def _of_archive(word: str, path: Path, module: str) -> Proposal | None:
             begin = _beginning(file)
     plain = path.with_suffix("").name
     folder = unused(plain.removesuffix(".tar"))
-    found = _of_data(f"{folder}/{name}", begin)
-    return found and found.after(shlex.join(["python", "-m", module, "-e", word, folder]))
+    proposed = _of_data(f"{folder}/{name}", begin)
+    return proposed and proposed.after(shlex.join(["python", "-m", module, "-e", word, folder]))
 
 
 def _beginning(file: IO[bytes]) -> bytes:
@@ -182,8 +182,8 @@ def _of_data(word: str, data: bytes) -> Proposal | None:
     if other is not None:
         new = unused(f"{path.with_suffix('').name}.utf8{path.suffix}")
         steps, word = [f"iconv -f {other} -t UTF-8 {shlex.quote(word)} > {shlex.quote(new)}"], new
-    found = of_lines(word, suffixes[-1] if suffixes else "", lines, text)
-    return found and found.after(*steps)
+    proposed = of_lines(word, suffixes[-1] if suffixes else "", lines, text)
+    return proposed and proposed.after(*steps)
 
 
 def _encoding(data: bytes) -> tuple[str | None, str | None]:

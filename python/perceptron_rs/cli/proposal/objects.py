@@ -28,8 +28,8 @@ def of_json(word: str, suffix: str, lines: list[str], text: str) -> Proposal | N
     rows, records = _records(lines, text)
     if not records:
         return None
-    if rows is None and (found := _of_tokens(word, records[0])) is not None:
-        return found
+    if rows is None and (proposed := _of_tokens(word, records[0])) is not None:
+        return proposed
     keys = records[0].keys()
     is_nested = any(isinstance(records[0][key], dict) for key in keys) and not _OF_RIVER & keys
     options = _of_records([_flat(record) for record in records] if is_nested else records)
@@ -51,13 +51,13 @@ def _records(lines: list[str], text: str) -> tuple[str | None, list[dict[str, An
             return None, _json_objects(map(json.loads, lines))
     begin = re.match(r'\s*(?:\{\s*"([^"\\]*)"\s*:\s*)?\[(?=\s*\{)', text)
     if begin:
-        found: list[Any] = []
+        values: list[Any] = []
         at, decoder = begin.end(), json.JSONDecoder()
         with suppress(ValueError):  # behind the last one, which may be cut
-            while len(found) < LINES:
+            while len(values) < LINES:
                 value, at = decoder.raw_decode(text, len(text) - len(text[at:].lstrip(", \r\n\t")))
-                found.append(value)
-        return "d" if begin[1] is None else f"d[{begin[1]!r}]", _json_objects(found)
+                values.append(value)
+        return "d" if begin[1] is None else f"d[{begin[1]!r}]", _json_objects(values)
     whole = json.loads(text)
     if len(lines) == 1 and not all(isinstance(value, dict | list) for value in whole.values()):
         return None, [whole]
@@ -79,11 +79,11 @@ def _rows(names: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[dict[str,
 
 def _flat(record: dict[str, Any], before: str = "") -> dict[str, Any]:
     """Return an object whose keys are paths: it holds no objects."""
-    found: dict[str, Any] = {}
+    cells: dict[str, Any] = {}
     for name, value in record.items():
         is_inner = isinstance(value, dict)
-        found |= _flat(value, f"{before}{name}.") if is_inner else {f"{before}{name}": value}
-    return found
+        cells |= _flat(value, f"{before}{name}.") if is_inner else {f"{before}{name}": value}
+    return cells
 
 
 def _of_tokens(word: str, record: dict[str, Any]) -> Proposal | None:

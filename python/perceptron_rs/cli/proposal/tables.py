@@ -57,9 +57,9 @@ def of_table(word: str, suffix: str, lines: list[str], of_file: list[str]) -> Pr
     if len(rows) < 2:
         return None
     cells = [list(column) for column in zip_longest(*rows[1:], fillvalue="")][: len(names)]
-    found = _labelled(word, suffix, delimiter, names, cells) if has_header else None
-    if found is not None:
-        word, names, cells, program = found
+    labelled = _labelled(word, suffix, delimiter, names, cells) if has_header else None
+    if labelled is not None:
+        word, names, cells, program = labelled
         steps.append(program)
     if word.endswith(".jsonl"):
         return to_train(
@@ -81,10 +81,10 @@ def _labelled(
 
     None if it is that already. Of several labels the file is JSON lines, with a list of them.
     """
-    how = f"dict(delimiter={delimiter!r})"
+    dialect = f"dict(delimiter={delimiter!r})"
     code = "import csv, json, sys; "
-    code += f"r = csv.reader(open({word!r}, encoding='utf-8-sig', newline=''), **{how}); "
-    writer, new = f"csv.writer(sys.stdout, **{how})", unused(f"{Path(word).stem}.labelled{suffix}")
+    code += f"r = csv.reader(open({word!r}, encoding='utf-8-sig', newline=''), **{dialect}); "
+    writer, new = f"csv.writer(sys.stdout, **{dialect})", unused(f"{Path(word).stem}.labelled{suffix}")
     ones = [[cell in ONES for cell in column] for column in cells]
     k, is_one = _class_columns(cells, ones)
     if is_one:
@@ -142,8 +142,8 @@ def _of_blanks(word: str, lines: list[str]) -> Proposal | None:
         return None
     new = unused(f"{Path(word).stem}.table.csv")
     commas = [",".join(row) for row in rows]
-    found = of_table(new, ".csv", commas, commas)
-    return found and found.after(f"awk '{program}' OFS=, {shlex.quote(word)} > {shlex.quote(new)}")
+    proposed = of_table(new, ".csv", commas, commas)
+    return proposed and proposed.after(f"awk '{program}' OFS=, {shlex.quote(word)} > {shlex.quote(new)}")
 
 
 def _has_gaps(names: list[str], cells: list[list[str]]) -> bool:
@@ -157,11 +157,11 @@ def _has_gaps(names: list[str], cells: list[list[str]]) -> bool:
 
 def _told_apart(names: list[str]) -> list[str]:
     """Return names of which no two are equal: later ones get a number."""
-    found: list[str] = []
+    distinct: list[str] = []
     for name in names:
         others = (name if number == 1 else f"{name}_{number}" for number in count(1))
-        found.append(next(one for one in others if not name.strip() or one not in found))
-    return found
+        distinct.append(next(one for one in others if not name.strip() or one not in distinct))
+    return distinct
 
 
 def _evenness(lines: list[str], delimiter: str) -> int:

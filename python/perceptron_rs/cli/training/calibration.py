@@ -65,7 +65,7 @@ class CalibrationSetting(_Examples):
         if self.file is not None:
             check_files(data_of([self.file]))  # before the training
         share = None if self.file is not None else asked
-        how = None if before is None else learnt_recipe(before)
+        recipe = None if before is None else learnt_recipe(before)
         known = None if before is None else learnt_of(before).calibration
         if before is not None and share is not None:
             raise UsageError(
@@ -73,9 +73,9 @@ class CalibrationSetting(_Examples):
                 "from; name a FILE of others"
             )
         holdout = arguments.holdout or 0.0
-        if how is not None:
-            holdout = how.holdout or 0.0 if arguments.holdout is None else holdout
-            share = how.calibration if self.file is None and how.holdout == holdout else None
+        if recipe is not None:
+            holdout = recipe.holdout or 0.0 if arguments.holdout is None else holdout
+            share = recipe.calibration if self.file is None and recipe.holdout == holdout else None
         elif share is not None:
             holdout += share
             if not holdout < 1:
@@ -107,25 +107,25 @@ class CalibrationSetting(_Examples):
 
     def report(self, model: Any) -> tuple[dict[str, Any], str] | None:
         """Return the report of the calibration, as JSON and in words; None if there is none."""
-        found = learnt_of(model).calibration
-        if found is None:
+        calibration = learnt_of(model).calibration
+        if calibration is None:
             return None
-        numbers = {"slope": found.slope.tolist(), "intercept": found.intercept.tolist()}
-        result = {"method": found.method, "n_samples": self.n_samples, **numbers}
-        return result, f"{found.in_words()}, on {self.n_samples} examples"
+        numbers = {"slope": calibration.slope.tolist(), "intercept": calibration.intercept.tolist()}
+        result = {"method": calibration.method, "n_samples": self.n_samples, **numbers}
+        return result, f"{calibration.in_words()}, on {self.n_samples} examples"
 
 
 def other_calibration(arguments: Namespace, model: Any) -> str | None:
     """Return in words where the calibration of a model is not that of what was held out for it."""
-    how, known = learnt_recipe(model), learnt_of(model).calibration
-    if how is None or known is None:
+    recipe, known = learnt_recipe(model), learnt_of(model).calibration
+    if recipe is None or known is None:
         return None
-    files = example_files(arguments, model, holdout=how.holdout, calibration=how.calibration)
+    files = example_files(arguments, model, holdout=recipe.holdout, calibration=recipe.calibration)
     setting = _Examples()
     for data, calibrates in files.left_out_for(model.n_features_in_):
         if calibrates:
             setting.add(model, data)
-    found = setting.calibration(model, known.method)
-    if all(np.array_equal(getattr(known, name), getattr(found, name)) for name in ("slope", "intercept")):
+    again = setting.calibration(model, known.method)
+    if all(np.array_equal(getattr(known, name), getattr(again, name)) for name in ("slope", "intercept")):
         return None
-    return f"the calibration of the model is {known.in_words()}, and this data leads to {found.in_words()}"
+    return f"the calibration of the model is {known.in_words()}, and this data leads to {again.in_words()}"

@@ -33,18 +33,18 @@ def classes_in_words(data: Examples) -> str:
 
 def columns_in_words(files: TrainingFiles, data: Examples) -> list[str]:
     """Return lines about the columns: name, kind, and the range of numbers."""
-    how, form = files.reading, files.form
-    if form in RAW or how.hash_bits is not None:
-        width = f"hashed to 2^{how.hash_bits} columns"
-        if form not in TABLES and not how.text_columns:
+    reading, form = files.reading, files.form
+    if form in RAW or reading.hash_bits is not None:
+        width = f"hashed to 2^{reading.hash_bits} columns"
+        if form not in TABLES and not reading.text_columns:
             return [f"{'words' if form in RAW else 'names and values'}, {width}"]
         columns, strings = data.hashed or ((), ())
         kinds = dict.fromkeys(columns, "numbers") | dict.fromkeys(strings, "categories")
-        kinds |= dict.fromkeys(how.text_columns or (), "words")
+        kinds |= dict.fromkeys(reading.text_columns or (), "words")
         lines = _by_kind(kinds, f", {width}")
         numbers = [name for name, kind in kinds.items() if kind == "numbers"]
-        if how.text_columns and how.norm and numbers and not isinstance(how.scale, Scale):
-            lines += _drowning(data, numbers, " in place of --tf-idf" if how.scale is not None else "")
+        if reading.text_columns and reading.norm and numbers and not isinstance(reading.scale, Scale):
+            lines += _drowning(data, numbers, " in place of --tf-idf" if reading.scale is not None else "")
         return lines
     if data.names is None:
         return [

@@ -37,9 +37,9 @@ class Trial(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
-        found = {"n_samples": self.n, "errors": self.errors, "accuracy": 1 - self.errors / self.n}
+        result = {"n_samples": self.n, "errors": self.errors, "accuracy": 1 - self.errors / self.n}
         others = {"most_frequent": self.usual, "scaled": self.scaled}
-        return found | {name: 1 - value / self.n for name, value in others.items() if value is not None}
+        return result | {name: 1 - value / self.n for name, value in others.items() if value is not None}
 
     @property
     def is_useless(self) -> bool:

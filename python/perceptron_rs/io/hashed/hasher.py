@@ -89,10 +89,10 @@ class ExampleHasher:
         """Return the n-grams of some texts."""
         assert self.text is not None
         before = f"{name}{WITHIN}".encode() if name else b""
-        found = hashed_rows(column, self.text, self.n_columns, self.words, before)
+        rows = hashed_rows(column, self.text, self.n_columns, self.words, before)
         if self.notes is not None:
-            self.notes.add(column, np.diff(found.indptr).tolist(), may_lack=name != "")
-        return found
+            self.notes.add(column, np.diff(rows.indptr).tolist(), may_lack=name != "")
+        return rows
 
     def _others(
         self, others: Sequence[Mapping[str, float | str]] | Mapping[str, Column], n_rows: int

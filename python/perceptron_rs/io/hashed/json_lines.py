@@ -50,15 +50,15 @@ class JsonLines:
 
     def part(self, first: int, text: bytes) -> Examples:
         """Return the examples in whole lines, the first of which has this number; empty lines are none."""
-        found = list(self._parsed(first, text))
-        rows = [example.features for example in found]
-        texts = {key: [x.texts[key] for x in found] for key in self._reading.text_columns or ()}
-        weights = [example.weight for example in found]
+        examples = list(self._parsed(first, text))
+        rows = [example.features for example in examples]
+        texts = {key: [x.texts[key] for x in examples] for key in self._reading.text_columns or ()}
+        weights = [example.weight for example in examples]
         try:
             X = self._hasher.rows(texts, rows)
         except UnicodeEncodeError as error:
             raise ValueError(f"{self._name}: a name or a value is not valid Unicode: {error}") from None
-        y = self._y([example.label for example in found]) if self._with_labels else None
+        y = self._y([example.label for example in examples]) if self._with_labels else None
         is_weighted = any(weight is not None for weight in weights)
         return Examples(X, y, np.array([1.0 if w is None else w for w in weights]) if is_weighted else None)
 
@@ -98,9 +98,9 @@ class JsonLines:
                 column=self._target,
                 meant=None if self._target is None else meant_by(self._target, known),
             )
-        found = flattened(features, reading.text_columns or ())
+        flat = flattened(features, reading.text_columns or ())
         y = self._label(label) if self._with_labels else None
-        return Example(*found, y, None if weight is None else _example_weight(weight))
+        return Example(*flat, y, None if weight is None else _example_weight(weight))
 
     def _label(self, label: object) -> Any:
         """Return a label, or the tuple of a list of them."""
@@ -149,11 +149,11 @@ def _example_weight(weight: object) -> float:
 
 def _distinct_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return an object; ValueError for a duplicate key, of which JSON readers would take the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         keys = [key for key, _ in pairs]
         raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is there twice")
-    return found
+    return record
 
 
 def _refuse_word(word: str) -> NoReturn:

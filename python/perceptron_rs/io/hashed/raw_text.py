@@ -163,8 +163,8 @@ def as_objects(lists: Sequence[tuple[Any, ...]]) -> NDArray[Any]:
 
 
 def _is_class(text: str, classes: NDArray[np.generic]) -> bool:
-    found = text if classes.dtype.kind in "OU" else _label_number(text)
-    return found in classes.tolist()
+    label = text if classes.dtype.kind in "OU" else _label_number(text)
+    return label in classes.tolist()
 
 
 def kind_of_labels(labels: Iterable[str]) -> LabelKind:
@@ -183,8 +183,8 @@ def _label_number(label: str) -> int | float | None:
         return int(label)
     from perceptron_rs.io.tables.cells import is_number
 
-    found = float(label) if is_number(label) else math.inf
-    return found if abs(found) < 2.0**53 else None
+    value = float(label) if is_number(label) else math.inf
+    return value if abs(value) < 2.0**53 else None
 
 
 def _labels(texts: list[str], kind: LabelKind | None) -> NDArray[np.generic]:

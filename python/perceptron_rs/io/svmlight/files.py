@@ -235,12 +235,12 @@ def _parsed_parts(
             return read_svmlight_part(text, path=name, lines_before=lines, **options)
         cut = CutLists(text, name, lines)
         try:
-            found = read_svmlight_part(cut.text, path=name, lines_before=lines, **options)
+            parsed = read_svmlight_part(cut.text, path=name, lines_before=lines, **options)
         except ValueError as error:
             raise cut.placed(error) from None
         lists = np.empty(len(cut.lists), dtype=object)
         lists[:] = cut.lists
-        return *found[:3], lists, *found[4:]
+        return *parsed[:3], lists, *parsed[4:]
 
     yield from in_order(part, numbered())
 

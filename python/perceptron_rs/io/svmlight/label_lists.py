@@ -47,14 +47,14 @@ class CutLists:
         self._without: list[int] = []  # where lines without labels begin
         self.text = _FIRST.sub(self._cut, text)
 
-    def _cut(self, found: re.Match[bytes]) -> bytes:
-        space, first = found[1], found[2]
+    def _cut(self, match: re.Match[bytes]) -> bytes:
+        space, first = match[1], match[2]
         if b":" in first:
-            self._without.append(found.start())
+            self._without.append(match.start())
             self.lists.append(())
             return space + _LABEL + first
         if first not in self._known:
-            self._known[first] = self._parsed(first, found.start(2))
+            self._known[first] = self._parsed(first, match.start(2))
         self.lists.append(self._known[first])
         return space + _LABEL[:1] + b" " * (len(first) - 1)  # columns of errors stay what they are
 
@@ -89,12 +89,12 @@ class CutLists:
 
 def all_labels(lists: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return all labels of lists, sorted; ValueError if there are less than two."""
-    found: set[Any] = set().union(*set(lists))
-    if len(found) < 2:
+    labels: set[Any] = set().union(*set(lists))
+    if len(labels) < 2:
         raise ValueError(
-            f"lists of labels need two labels or more, found {sorted(found)}; read one label a line instead"
+            f"lists of labels need two labels or more, found {sorted(labels)}; read one label a line instead"
         )
-    return tuple(sorted(found))
+    return tuple(sorted(labels))
 
 
 def tidy_labels(labels: Iterable[float]) -> tuple[float, ...]:
@@ -112,7 +112,7 @@ def as_matrix(lists: Sequence[tuple[Any, ...]], labels: Sequence[Any], name: str
         If there is another label.
     """
     columns = {label: k for k, label in enumerate(labels)}
-    found = np.zeros((len(lists), len(columns)), dtype=np.uint8)
+    matrix = np.zeros((len(lists), len(columns)), dtype=np.uint8)
     for row, own in enumerate(lists):
         for label in own:
             if label not in columns:
@@ -123,5 +123,5 @@ def as_matrix(lists: Sequence[tuple[Any, ...]], labels: Sequence[Any], name: str
                     label=repr(label) if isinstance(label, str) else f"{label:g}",
                     known=list(labels),
                 )
-            found[row, columns[label]] = 1
-    return found
+            matrix[row, columns[label]] = 1
+    return matrix

@@ -44,13 +44,13 @@ def missing_cells(column: pa.Array) -> pa.Array:
 def _plain(cells: pa.Array, decimal: str) -> pa.Array:
     """Return cells as plain numbers, which are written with this mark before a fraction; others are kept."""
     pc, pattern = arrow("compute"), numeral(decimal)
-    found = pc.replace_substring_regex(cells, pattern, r"\1\2\3")
-    found = pc.replace_substring_regex(found, between_thousands(decimal), "")
-    found = pc.replace_substring(found, decimal, ".")
+    plain = pc.replace_substring_regex(cells, pattern, r"\1\2\3")
+    plain = pc.replace_substring_regex(plain, between_thousands(decimal), "")
+    plain = pc.replace_substring(plain, decimal, ".")
     is_other = pc.match_substring_regex(cells, _NUMBER)  # such as 1.5 beside 1,5
     return pc.if_else(
         pc.match_substring_regex(cells, pattern),
-        found,
+        plain,
         pc.if_else(is_other, pc.replace_substring(cells, ".", ".."), cells),
     )
 
@@ -63,18 +63,18 @@ def as_numbers(column: pa.Array, name: str, delimiter: str, decimal: str | None 
     pc, double = arrow("compute"), arrow().float64()
     trimmed = _trimmed(column) if decimal is None else _plain(_trimmed(column), decimal)
     try:
-        found = trimmed.cast(double)
+        numbers = trimmed.cast(double)
     except arrow().ArrowInvalid:
         for value, texts in (("1", _TRUE), ("0", _FALSE)):
             trimmed = pc.if_else(pc.is_in(trimmed, value_set=arrow().array(texts)), value, trimmed)
         row = first_row(pc.invert(pc.match_substring_regex(trimmed, _NUMBER)))
         if row is not None:
             raise _cell_error(row, column, name, delimiter, decimal) from None
-        found = trimmed.cast(double)
-    row = first_row(pc.invert(pc.is_finite(found)))
+        numbers = trimmed.cast(double)
+    row = first_row(pc.invert(pc.is_finite(numbers)))
     if row is not None:
         raise _cell_error(row, column, name, delimiter, decimal)
-    return found
+    return numbers
 
 
 def is_value(cell: str) -> bool:
@@ -158,9 +158,9 @@ class CellKinds:
         self.switch |= bool(pc.any(is_switch).as_py())
         others = others.filter(pc.invert(is_switch))
         is_odd = pc.is_in(others, value_set=as_array(_ODD))
-        for kind, found in (("odd", others.filter(is_odd)), ("text", others.filter(pc.invert(is_odd)))):
-            if getattr(self, kind) is None and len(found):
-                setattr(self, kind, found[0].as_py())
+        for kind, texts in (("odd", others.filter(is_odd)), ("text", others.filter(pc.invert(is_odd)))):
+            if getattr(self, kind) is None and len(texts):
+                setattr(self, kind, texts[0].as_py())
 
     def _see_numbers(self, cells: pa.Array) -> None:
         """Look at numbers that are not written as integers."""

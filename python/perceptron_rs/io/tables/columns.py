@@ -63,9 +63,9 @@ class CellError(ArgumentError):
 
     def in_row(self, row: int | None) -> Self:
         """Return the same error of another row."""
-        found = self.at("")
-        found.row = row
-        return found
+        error = self.at("")
+        error.row = row
+        return error
 
 
 class Feature(NamedTuple):
@@ -106,9 +106,9 @@ def column_of(schema: pa.Schema) -> Callable[[str], str]:
     names = set(schema.names)
 
     def column(name: str) -> str:
-        found = None if name in names else re.fullmatch(r"(.*)\[\d+\]", name, re.DOTALL)
-        is_place = found is not None and found[1] in names and is_lists(schema.field(found[1]).type)
-        return found[1] if found is not None and is_place else name
+        match = None if name in names else re.fullmatch(r"(.*)\[\d+\]", name, re.DOTALL)
+        is_place = match is not None and match[1] in names and is_lists(schema.field(match[1]).type)
+        return match[1] if match is not None and is_place else name
 
     return column
 
@@ -117,7 +117,7 @@ def features_of(
     schema: pa.Schema, names: Sequence[str], first: Callable[[], ArrowRows] | None
 ) -> list[Feature]:
     """Return the features of these names; ``first`` gives a part with rows that tells how long lists are."""
-    found: list[Feature] = []
+    features: list[Feature] = []
     places: dict[str, dict[str, Feature]] = {}
     of_name = column_of(schema)
     part: ArrowRows | None = None
@@ -125,7 +125,7 @@ def features_of(
         column = of_name(name)
         kind = schema.field(column).type
         if not is_lists(kind):
-            found.append(Feature(name, name))
+            features.append(Feature(name, name))
             continue
         if column not in places:
             if arrow("types").is_fixed_size_list(kind):
@@ -140,14 +140,14 @@ def features_of(
             each = (Feature(f"{column}[{i}]", column, i, width) for i in range(width))
             places[column] = {feature.name: feature for feature in each}
         if column == name:
-            found += places[column].values()
+            features += places[column].values()
         elif name in places[column]:
-            found.append(places[column][name])
+            features.append(places[column][name])
         else:
             raise CellError(
                 None, f"column {column!r} has lists of {len(places[column])} numbers, not {name!r}"
             )
-    return found
+    return features
 
 
 def single(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -280,8 +280,8 @@ def hashable(column: pa.Array, feature: Feature) -> Column:
         column = column.cast(arrow().string()).cast(arrow().float64())  # as in `number_column`
     elif types.is_boolean(kind):
         column = column.cast(arrow().int8())
-    found: NDArray[np.float64] = column.to_numpy(zero_copy_only=False).astype(np.float64)
-    return found
+    numbers: NDArray[np.float64] = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    return numbers
 
 
 def number_column(column: pa.Array, name: str) -> NDArray[np.generic]:
@@ -300,8 +300,8 @@ def number_column(column: pa.Array, name: str) -> NDArray[np.generic]:
             "encode it, or leave it out ({drop})",
             {"drop": [name]},
         )
-    found: NDArray[np.generic] = column.to_numpy(zero_copy_only=False)
-    return found
+    values: NDArray[np.generic] = column.to_numpy(zero_copy_only=False)
+    return values
 
 
 def refuse_missing_label(is_missing: Any, name: str) -> None:
@@ -324,8 +324,8 @@ def label_column(column: pa.Array, name: str) -> NDArray[np.generic]:
         raise CellError(
             None, f"the labels in column {name!r} are {_in_words(kind)}; they must be numbers or strings"
         )
-    found: NDArray[np.generic] = column.to_numpy(zero_copy_only=False)
-    return found
+    values: NDArray[np.generic] = column.to_numpy(zero_copy_only=False)
+    return values
 
 
 def _whole_labels_of(values: list[Any], name: str) -> NDArray[np.int64]:

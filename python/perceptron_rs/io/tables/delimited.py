@@ -66,7 +66,7 @@ class CsvText:
         at = len(text) - len(text.lstrip(b"\r\n"))
         end = at
         while True:  # a name may hold a line end
-            ends = [found + 1 for found in (text.find(b"\n", end), text.find(b"\r", end)) if found >= 0]
+            ends = [place + 1 for place in (text.find(b"\n", end), text.find(b"\r", end)) if place >= 0]
             if not ends:
                 end = len(text)
                 break
@@ -211,8 +211,8 @@ class CsvText:
         for place, name in enumerate(kinds):
             if not kinds[name]:
                 cells = table.column(place)
-                found = arrow("compute").if_else(missing_cells(cells), None, cells)
-                table = table.set_column(place, str(place), found)
+                known = arrow("compute").if_else(missing_cells(cells), None, cells)
+                table = table.set_column(place, str(place), known)
         return table.rename_columns(list(places))
 
 

@@ -88,14 +88,14 @@ class Layout:
             raise ArgumentError(
                 "{columns} says which columns are features, so {drop} has no effect", "leave one out"
             )
-        found = list(columns) if columns is not None else self._features(schema, drop)
+        wanted = list(columns) if columns is not None else self._features(schema, drop)
         lists = {n: schema.field(n).type for n in ("indices", "values") if list(schema.names).count(n) == 1}
-        self.is_sparse = set(found) == {"indices", "values"} and all(map(is_lists, lists.values()))
+        self.is_sparse = set(wanted) == {"indices", "values"} and all(map(is_lists, lists.values()))
         #: As they are named by callers, to find them in the next file.
-        self.columns = found
-        self._check(schema, found)
+        self.columns = wanted
+        self._check(schema, wanted)
         for option, said, column in (("target", "labels", target), ("sample_weight", "weights", weight)):
-            if column is not None and column in map(column_of(schema), found):
+            if column is not None and column in map(column_of(schema), wanted):
                 raise ArgumentError(
                     f"the column {{column!r}} holds the {said}, so it is no feature",
                     f"leave it out of {{columns}}, or name another one with {{{option}}}",
@@ -103,18 +103,18 @@ class Layout:
                     column=column,
                 )
         with located_cell(name):
-            self.features = [] if self.is_sparse else features_of(schema, found, first)
+            self.features = [] if self.is_sparse else features_of(schema, wanted, first)
         self._refuse_twice()
         #: In the order in which their features are added.
         self.text_columns = tuple(text_columns)
         for text in self.text_columns:
-            if text not in found:
+            if text not in wanted:
                 raise ArgumentError(
                     "{text_columns} names {column!r}, which is no feature",
                     "leave it out there; the features are {names}",
                     place=f"{name}: ",
                     column=text,
-                    names=quoted_names(found),
+                    names=quoted_names(wanted),
                 )
         self.n_features = n_features if self.is_sparse else len(self.features)
         if not self.columns:
@@ -133,15 +133,15 @@ class Layout:
             if name not in names:
                 raise lacks(self.name, name, "drop", names)
         others = {self.target, self.weight, *drop, *index_columns(schema)}
-        found = [name for name in names if name not in others]
-        for name in found:
+        features = [name for name in names if name not in others]
+        for name in features:
             refuse_unnamed(names, name, self.name)
-        return found
+        return features
 
-    def _check(self, schema: pa.Schema, found: list[str]) -> None:
+    def _check(self, schema: pa.Schema, columns: list[str]) -> None:
         """Refuse names that no column has, or two."""
         names = list(schema.names)
-        for wanted in (self.target, self.weight, *map(column_of(schema), found)):
+        for wanted in (self.target, self.weight, *map(column_of(schema), columns)):
             n = names.count(wanted) if wanted is not None else 1
             if n > 1:
                 raise ValueError(
@@ -174,8 +174,8 @@ class Layout:
 
     def source(self, batches: Callable[[], Iterator[Batch]], **options: Any) -> Source:
         """Return the examples as a source."""
-        given = {"feature_names": self.names, "n_features": self.n_features} | options
-        return Source(batches=batches, name=self.name, **given)
+        facts = {"feature_names": self.names, "n_features": self.n_features} | options
+        return Source(batches=batches, name=self.name, **facts)
 
     def batches(
         self,
@@ -367,18 +367,18 @@ def layout_of(
     weight = reading.sample_weight
     if weight is not None and weight not in names:
         raise lacks(name, weight, "sample_weight", names)
-    how: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "target": target,
         "weight": weight,
         "text_columns": reading.text_columns or (),
         "first": first,
         "n_features": reading.n_features,
     }
-    layout = Layout(schema, name, columns=columns, drop=drop, **how)
+    layout = Layout(schema, name, columns=columns, drop=drop, **settings)
     is_other = reading.first is not None and reading.names is None and layout.names != reading.first[1]
     if is_other and (first is None or first().num_rows):  # a table without rows knows no lengths of lists
         assert reading.first is not None
-        layout = Layout(schema, name, columns=_as_in_first(layout, reading.first), **how)
+        layout = Layout(schema, name, columns=_as_in_first(layout, reading.first), **settings)
     n_features = layout.n_features
     if reading.n_features is not None and reading.hash_bits is None and n_features != reading.n_features:
         whose = "{n_features} says" if "n_features" in reading.given else "the model was trained with"
@@ -409,9 +409,9 @@ def _target(path: str, names: list[str], reading: Reading, named: bool) -> str |
     """Return the name of the column of labels; None if they are not in the table."""
     target, usual = reading.target, reading.usual_target if reading.labels is None else None
     if target is not None or usual is not None:
-        found = target or usual
-        if found in names or not reading.with_labels:
-            return found if found in names else None
+        wanted = target or usual
+        if wanted in names or not reading.with_labels:
+            return wanted if wanted in names else None
         if target is not None:
             raise lacks(path, target, "target", names)
         raise ArgumentError(

@@ -303,9 +303,9 @@ def open_arrow(
             )
         return next(iter(stream()), None) or stream().schema.empty_table()
 
-    found = [stream()]
+    opened = [stream()]
     layout = Layout(
-        found[0].schema,
+        opened[0].schema,
         "the table",
         target=target,
         weight=sample_weight,
@@ -316,7 +316,7 @@ def open_arrow(
     )
 
     def batches() -> Iterator[Batch]:
-        return layout.batches(in_parts(found.pop() if found else stream()))
+        return layout.batches(in_parts(opened.pop() if opened else stream()))
 
     return layout.source(batches, again=not once)
 

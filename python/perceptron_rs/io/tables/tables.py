@@ -117,9 +117,9 @@ class CsvLines:
             return layout.batch(table, hasher=self._hasher, is_labelled=False)
         label_kind = self.reading.label_kind
         if label_kind is None:
-            found = CellKinds(layout.target)
-            found.add(table.column(layout.target))
-            label_kind = self.label_kind(found)
+            labels = CellKinds(layout.target)
+            labels.add(table.column(layout.target))
+            label_kind = self.label_kind(labels)
         return layout.batch(table, label_kind, hasher=self._hasher)
 
     def look(self, parts: Iterable[bytes], kinds: dict[str, CellKinds]) -> None:

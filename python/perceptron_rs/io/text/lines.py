@@ -113,8 +113,8 @@ class Records:
         begins, ends, _ = self._cells(text)
         lines = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
         before = np.searchsorted(begins, lines, side="right")
-        found = (lines[lines >= np.append(0, ends)[before]] + 1).tolist()
-        return found if not text or found[-1:] == [len(text)] else [*found, len(text)]
+        cuts = (lines[lines >= np.append(0, ends)[before]] + 1).tolist()
+        return cuts if not text or cuts[-1:] == [len(text)] else [*cuts, len(text)]
 
     def check_closed(self, text: bytes) -> None:
         """Raise ValueError if a text, the last one of a file, ends within quotes."""
@@ -130,9 +130,9 @@ class Records:
         n = len(ends)
         if n and ends[-1] == len(text):  # the quote may be the first of two
             n, last = n - 1, int(begins[-1])
-        while (found := text.rfind(newline, int(ends[n - 1]) if n else 0, last)) < 0 < n:
+        while (place := text.rfind(newline, int(ends[n - 1]) if n else 0, last)) < 0 < n:
             n, last = n - 1, int(begins[n - 1])
-        return found + 1, is_open
+        return place + 1, is_open
 
     def _cells(self, text: bytes) -> tuple[NDArray[np.intp], NDArray[np.intp], bool]:
         """Return where cells in quotes begin and end, and whether the last one, up to the end, is open."""
@@ -248,7 +248,7 @@ def readable(
     ``bad`` is told of each part that has none, when what stands before it has been given.
     """
     try:
-        found = read(item)
+        result = read(item)
     except OptionsError:
         raise
     except ValueError as error:
@@ -257,7 +257,7 @@ def readable(
             bad(error, item)
             return
     else:
-        yield found
+        yield result
         parts = ()
     for part in parts:
         yield from readable(part, read, halves, bad)

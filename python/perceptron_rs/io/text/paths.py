@@ -45,7 +45,7 @@ def paths_of(path: PathLike | Sequence[PathLike], argument: str = "path") -> lis
         raise TypeError(
             f"{argument} must be a path or a list of paths, got {path!r:.80}; pass the name of the file"
         )
-    found: list[str] = []
+    files: list[str] = []
     items: Any = [path] if single else path
     for item in items:
         if not isinstance(item, str | bytes | os.PathLike):
@@ -58,12 +58,12 @@ def paths_of(path: PathLike | Sequence[PathLike], argument: str = "path") -> lis
             matching = sorted(glob(name))  # noqa: PTH207  of any folder
             if not matching:
                 raise FileNotFoundError(f"no file matches {name!r}; check the pattern and the folder")
-            found += [file for match in matching for file in _in_folder(match)]
+            files += [file for match in matching for file in _in_folder(match)]
         else:
-            found += _in_folder(name)
-    if not found:
+            files += _in_folder(name)
+    if not files:
         raise ValueError(f"{argument} must name at least one file, got an empty list")
-    return found
+    return files
 
 
 def _in_folder(name: str) -> list[str]:

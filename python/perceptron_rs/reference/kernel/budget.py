@@ -120,12 +120,12 @@ def start_budget(data: Data, state: State, settings: Budget) -> Run:
     sets = sets_of(state, settings.policy)
     shared = [Shared(kept, g, width, values, settings) for g, kept in enumerate(sets)]
     planes: list[Plane] = [Forgetful(shared[k // width], k % width, int(state["seen"][k])) for k in range(K)]
-    found = decisions(data, settings, planes)
-    for decision in found:
+    decided = decisions(data, settings, planes)
+    for decision in decided:
         decision.learners += [Learner() for _ in decision.planes]
 
-    def memory(found: list[Decision]) -> State:
-        planes = [plane for decision in found for plane in decision.planes if isinstance(plane, Forgetful)]
+    def memory(decided: list[Decision]) -> State:
+        planes = [plane for decision in decided for plane in decision.planes if isinstance(plane, Forgetful)]
         return state_of([plane.shared.kept for plane in planes[::width]], width)
 
-    return Run(range(m, m + n), found, settings, memory)
+    return Run(range(m, m + n), decided, settings, memory)

@@ -97,10 +97,10 @@ def start_kernel(data: Data, state: State, settings: Kernel) -> Run:
     return Run(range(n), laid_out, settings, memory)
 
 
-def memory(found: list[Decision]) -> State:
+def memory(every: list[Decision]) -> State:
     """Return the log of the run, intercepts and norms, as arrays."""
-    planes = [plane for decision in found for plane in decision.planes if isinstance(plane, Dual)]
-    logs = [learner.log for decision in found for learner in decision.learners if isinstance(learner, Voted)]
+    planes = [plane for decision in every for plane in decision.planes if isinstance(plane, Dual)]
+    logs = [learner.log for decision in every for learner in decision.learners if isinstance(learner, Voted)]
     return log_arrays(logs) | {
         "intercept": np.array([plane.b for plane in planes]),
         "norm": np.array([plane.norm for plane in planes]),

@@ -198,8 +198,8 @@ class Model:
 class ModelRun(Run):
     """A run whose state is a model."""
 
-    def __init__(self, model: Model, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, model: Model, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.model, self.last_part = model, cast("EpochPart | None", None)
 
     def part(self, number: int, losses: Any, data: Any = None, seed: Any = None) -> EpochPart:

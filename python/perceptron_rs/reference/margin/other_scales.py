@@ -80,10 +80,10 @@ def refuted(problem: Problem, numbers: NDArray[np.int64], a: Floats) -> Solution
     proof = prove(problem, numbers, a)
     if proof is None:
         return None
-    how, positive = proof
+    proved, positive = proof
     support, k = dual_integers(problem, numbers[positive], a[positive])
     solution = solution_of("non_separable", -math.inf, -math.inf, np.zeros(problem.d), 0.0, support, k)
-    solution["proof"] = how
+    solution["proof"] = proved
     return solution
 
 
