@@ -35,14 +35,14 @@ def number_of(text: str, mark: str) -> float | None:
     return float(parts[1] + parts[2] + re.sub(between_thousands(mark), "", parts[3]).replace(mark, "."))
 
 
-def mark_of(cells: Iterable[str], first: str = ".") -> str | None:
+def mark_of(cells: Iterable[str]) -> str | None:
     """Return the mark by which nearly all cells are numbers, and some are no plain ones; None if none is.
 
-    Where both may be, it is the ``first``.
+    Where both may be, it is the point.
     """
     cells = list(cells)
     if all(map(_PLAIN.fullmatch, map(str.strip, cells))):
         return None
     n_numbers = {mark: sum(number_of(cell, mark) is not None for cell in cells) for mark in MARKS}
-    mark = max(n_numbers, key=lambda mark: (n_numbers[mark], mark == first))
+    mark = max(n_numbers, key=n_numbers.__getitem__)
     return mark if 10 * n_numbers[mark] >= 9 * len(cells) else None

@@ -268,10 +268,10 @@ def _between(file: Path, chosen: _Chosen, columns: int | None, begin: int, end: 
     yield from (sentence for sentence in parser.end() if sentence.tokens)
 
 
-def batched(items: Iterable[T], size: int = _SENTENCES) -> Iterator[list[T]]:
-    """Give lists of so many items; the last may be shorter."""
+def batched(items: Iterable[T]) -> Iterator[list[T]]:
+    """Give lists of as many items as are read at once; the last may be shorter."""
     rest = iter(items)
-    while block := list(islice(rest, size)):
+    while block := list(islice(rest, _SENTENCES)):
         yield block
 
 

@@ -256,6 +256,6 @@ def _type(name: str, tensor: str, kind: str) -> np.dtype[np.generic]:
         raise ImportError(f"{name}: the tensor {tensor!r:.80} is of {kind}: {error}") from None
 
 
-def _name_list(entries: Collection[str], most: int = 10) -> str:
+def _name_list(entries: Collection[str]) -> str:
     names = [repr(name) for name in entries]
-    return ", ".join(names[:most]) + (f" and {len(names) - most} others" if len(names) > most else "")
+    return ", ".join(names[:10]) + (f" and {len(names) - 10} others" if len(names) > 10 else "")

@@ -111,14 +111,14 @@ def refuse_type(dtype: np.dtype[np.generic], name: str) -> None:
     )
 
 
-def to_stored(values: NDArray[np.generic], name: str = "X") -> NDArray[np.generic]:
+def to_stored(values: NDArray[np.generic]) -> NDArray[np.generic]:
     """Return ``values`` as a C-contiguous array of one of the stored types.
 
     An array that already is one is returned as it is. Everything else is converted once:
     bool to uint8 (the same bytes), other integers to the smallest of these types that
     holds them all and else to float64, other real types to float64; another byte order or layout is copied.
     """
-    refuse_type(values.dtype, name)
+    refuse_type(values.dtype, "X")
     flags = values.flags
     if flags.c_contiguous and flags.aligned and is_stored(values.dtype):
         return values

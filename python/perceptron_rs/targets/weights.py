@@ -138,18 +138,11 @@ def label_weights(class_weight: object, counts: NDArray[np.int64] | None, n_labe
     return np.array(np.broadcast_to(own, (n_labels, 2)))
 
 
-def class_counts(
-    class_weight: object, labels: NDArray[np.uint32], sample: Floats | None, n_classes: int
-) -> NDArray[np.int64] | None:
-    """Return the number of examples of each class whose weight is above 0, if ``class_weight`` needs it.
+def count_classes(labels: NDArray[np.uint32], sample: Floats | None, n_classes: int) -> NDArray[np.int64]:
+    """Return the number of examples of each class whose weight is above 0.
 
     Of many labels, how many examples do not have each of them, and how many have it: (K, 2).
     """
-    return count_classes(labels, sample, n_classes) if isinstance(class_weight, str) else None
-
-
-def count_classes(labels: NDArray[np.uint32], sample: Floats | None, n_classes: int) -> NDArray[np.int64]:
-    """Return what `class_counts` does, whether or not it is needed."""
     counted = labels if sample is None else labels[sample > 0]
     if labels.ndim == 2:
         held = np.zeros(n_classes, dtype=np.int64)

@@ -30,7 +30,7 @@ from perceptron_rs.state.fixed_parameters import check_fixed_parameters, fixed_p
 from perceptron_rs.state.turns import Turn, change
 from perceptron_rs.targets.label_sets import LabelSets
 from perceptron_rs.targets.planes import is_joint, is_multilabel, n_planes, positive_labels
-from perceptron_rs.targets.weights import CallWeights, class_counts, class_weights, label_weights, unvisited
+from perceptron_rs.targets.weights import CallWeights, class_weights, count_classes, label_weights, unvisited
 from perceptron_rs.training.driver import Report, Schedule
 from perceptron_rs.training.early_stopping import ValidationPart
 from perceptron_rs.training.progress import Observer
@@ -198,9 +198,9 @@ class Trainable(Estimator):
     def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> CallWeights:
         """Return what examples weigh that have these weights."""
         labels = feeder.labels
-        planes = self._class_weights(
-            feeder.classes, class_counts(self.class_weight, labels, sample, len(feeder.classes))
-        )
+        is_balanced = isinstance(self.class_weight, str)
+        counts = count_classes(labels, sample, len(feeder.classes)) if is_balanced else None
+        planes = self._class_weights(feeder.classes, counts)
         return CallWeights(sample, planes, unvisited(sample, planes, labels, is_one_decision(self)))
 
     def _activations(self, feeder: Feeder, state: RunState, examples: ValidatedRows) -> NDArray[np.float64]:
