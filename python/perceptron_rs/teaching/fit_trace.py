@@ -163,9 +163,8 @@ class Trace:
         rows = [[formulas.get(name, name) for name in head]]
         for line in lines:
             cells = zip(head, line, strict=True)
-            rows += [
-                [_in_text(c) if name in ("class", "mistake") else _formula(c) * bool(c) for name, c in cells]
-            ]
+            in_text = ("class", "mistake")
+            rows += [[c.translate(_LATEX) if name in in_text else _formula(c) * bool(c) for name, c in cells]]
         top, *body = [" & ".join(cells) + r" \\" for cells in rows]
         begin, end = rf"\begin{{tabular}}{{{'r' * len(head)}}}", r"\end{tabular}"
         return "\n".join([begin, top, r"\hline", *body, end, *(f"% {note}" for note in notes)])
@@ -220,15 +219,11 @@ class Trace:
 
 
 #: What means something else in LaTeX, and what stands for it.
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-_LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
-
-
+_LATEX = str.maketrans(
+    {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {character: f"\\{character}" for character in "&%$#_{}"}
+)
 _EXPONENT = re.compile(r"(?<=\d)e\+?(-?)0*(\d+)")
-
-
-def _in_text(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
 
 
 def _formula(text: str) -> str:
