@@ -39,18 +39,23 @@ def put(index, value):
     return change
 
 
+AT = r"in row 5 \(counted from 0\), column 2; fill it in"
 BAD_X = {
-    "NaN": (with_value(np.nan), ValueError, "NaN"),
-    "infinity": (with_value(np.inf), ValueError, "infinity"),
-    "-infinity": (with_value(-np.inf), ValueError, "infinity"),
-    "NaN float32": (with_value(np.nan, np.float32), ValueError, "NaN"),
-    "infinity float16": (with_value(np.inf, np.float16), ValueError, "infinity"),
-    "longdouble too large": (with_value(np.longdouble("1e400"), np.longdouble), ValueError, "infinity"),
-    "NaN in CSR": (sparse(data=put(3, np.nan)), ValueError, "NaN"),
+    "NaN": (with_value(np.nan), ValueError, f"NaN {AT}"),
+    "infinity": (with_value(np.inf), ValueError, f"infinity .* {AT}"),
+    "-infinity": (with_value(-np.inf), ValueError, f"infinity .* {AT}"),
+    "NaN float32": (with_value(np.nan, np.float32), ValueError, f"NaN {AT}"),
+    "infinity float16": (with_value(np.inf, np.float16), ValueError, f"infinity .* {AT}"),
+    "longdouble too large": (
+        with_value(np.longdouble("1e400"), np.longdouble),
+        ValueError,
+        f"infinity .* {AT}",
+    ),
+    "NaN in CSR": (sparse(data=put(3, np.nan)), ValueError, r"NaN in row 1 \(counted from 0\), column 0;"),
     "infinity in CSR": (sparse(data=put(3, np.inf)), ValueError, "infinity"),
     "NaN in CSC": (sparse("csc", data=put(3, np.nan)), ValueError, "NaN"),
-    "NaN in object": (with_value(np.nan, object), ValueError, "NaN"),
-    "None in object": (with_value(None, object), ValueError, "NaN"),
+    "NaN in object": (with_value(np.nan, object), ValueError, f"NaN {AT}"),
+    "None in object": (with_value(None, object), ValueError, f"NaN {AT}"),
     "complex": (GOOD.astype(complex), ValueError, "complex"),
     "complex in object": (with_value(1j, object), TypeError, "complex"),
     "complex CSR": (sp.csr_matrix(GOOD.astype(complex)), ValueError, "complex"),

@@ -116,6 +116,8 @@ def test_lists_are_sparse_rows_without_a_copy():
     ("change", "text"),
     [
         ({"c2": [None] * N}, "row 1: column 'c2' has a missing value"),
+        ({"c2": [0.0, np.nan, *[0.0] * (N - 2)]}, "row 2: column 'c2' has a missing value"),
+        ({"c2": [0.0, -np.inf, *[0.0] * (N - 2)]}, "row 2: column 'c2' holds an infinity"),
         ({"c2": ["a"] * N}, "the table: column 'c2' holds strings, not numbers"),
         ({"y": [None, *Y[1:]]}, "row 1: the label in column 'y' is missing"),
         ({"y": [b"b"] * N}, "labels in column 'y' are binary"),

@@ -310,7 +310,11 @@ def test_bad_options(options, error, text):
         ([(REAL, TWO), (REAL, TWO.astype(str))], ValueError, "are numbers, and others are text"),
         ([(REAL, TWO, WEIGHT.astype(str))], TypeError, "sample_weight must hold real numbers"),
         ([(REAL, TWO, np.ma.MaskedArray(WEIGHT, TWO == 1))], ValueError, "sample_weight is a masked array"),
-        ([(np.where(np.eye(N, 5, -9) > 0, np.nan, REAL), TWO)], ValueError, "contains NaN"),
+        (
+            [(REAL, TWO), (np.where(np.eye(N, 5, -9) > 0, np.nan, REAL), TWO)],
+            ValueError,
+            rf"contains NaN in row {N + 9} \(counted from 0\), column 0",
+        ),
         ([(REAL * 1e300, TWO)], ValueError, "in epoch 0"),
     ],
 )

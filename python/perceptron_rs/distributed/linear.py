@@ -38,7 +38,7 @@ def parse(batch: Batch) -> Parsed:
     labels: NDArray[np.generic] = indicator(y, n) if is_indicator(y) else label_array(model, y, n)
     weights = sample_weights(sample_weight, labels, of_part=True)  # others may have examples to learn from
     if weights is not None:
-        data.assert_finite_in(weights == 0, model)  # the engine does not meet these rows
+        data.assert_finite_in(weights == 0, model, None)  # the engine does not meet these rows
     return Parsed(data.stored, X.shape[1], None if names is None else tuple(map(str, names)), labels, weights)
 
 

@@ -230,5 +230,6 @@ def learn_partition(
         return made if own is None else expand_share(made, state, own)
     except OverflowError as error:
         stored = partition.parsed.stored
-        ValidatedRows(data.rows, stored_values(stored), None, stored).assert_finite(Perceptron())
+        rows = ValidatedRows(data.rows, stored_values(stored), stored.get("rows_indptr"), stored)
+        rows.assert_finite(Perceptron(), None)
         raise ValueError(str(error)) from None

@@ -141,7 +141,11 @@ def same_labels(name: str, data: Examples, other_name: str, other: Examples) -> 
     )
     if answered != expected:
         both = f"{name}: " if name == other_name else f"{name} and {other_name}: "
-        raise ArgumentError(f"some labels are {expected}, and others are {answered}", place=both)
+        raise ArgumentError(
+            f"some labels are {expected}, and others are {answered}",
+            "convert them to one type, or leave a file out",
+            place=both,
+        )
 
 
 def joined_examples(parts: Sequence[Examples], names: Sequence[str]) -> Examples:

@@ -66,7 +66,7 @@ class BudgetCarrier(Carrier):
 
     def begin(self, block: Block, state: RunState) -> tuple[Data, RunState]:
         """Return what an engine starts with."""
-        block.data.assert_finite(self.model)
+        block.assert_finite(self.model)
         arrays = arrays_of(state)
         rows = rows_of(self.engine, rows_in(arrays), self.model.n_features_in_)
         sets = {name: w for name, w in without_rows(arrays).items() if name != "origin"}

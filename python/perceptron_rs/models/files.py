@@ -155,6 +155,10 @@ def file_name(source: Source) -> str:
 def open_regular(path: Source) -> tuple[BinaryIO, int]:
     """Open a regular file to be read, and return it with its size; so bytes, and the rest of an open file."""
     if not isinstance(path, str | os.PathLike):
+        if isinstance(path, io.TextIOBase):
+            raise TypeError(
+                "path must be a file that is open in binary mode, got one of text; open it with 'rb'"
+            )
         data = path.read() if hasattr(path, "read") else path
         if not isinstance(data, bytes | bytearray | memoryview):
             raise TypeError(

@@ -62,35 +62,52 @@ class ValidatedRows:
         read = (self.values,) if self.indptr is None else (self.stored[f"rows_{name}"] for name in _LARGE)
         return all(a is b and not a.flags.owndata for a, b in zip(arrays, read, strict=True))
 
-    def assert_finite(self, estimator: object) -> None:
-        """Raise scikit-learn's error if there is a NaN or an infinity in X."""
-        _assert_finite(self.values, estimator)
+    def assert_finite(self, estimator: object, first: int | None = 0) -> None:
+        """Raise ValueError if there is a NaN or an infinity in X, whose first row is ``first``, if known."""
+        self._refuse(_first_odd(self.values), estimator, first)
 
-    def assert_finite_in(self, selected: NDArray[np.bool_], estimator: object) -> None:
+    def assert_finite_in(self, selected: NDArray[np.bool_], estimator: object, first: int | None = 0) -> None:
         """Raise that error if there is one in the selected rows, read a block at a time."""
         if self.values.dtype.kind in "biu":
             return
         if self.indptr is not None:
-            _assert_finite(self.values[np.repeat(selected, np.diff(self.indptr))], estimator)
+            entries = np.flatnonzero(np.repeat(selected, np.diff(self.indptr)))
+            if (at := _first_odd(self.values[entries])) is not None:
+                self._refuse(int(entries[at]), estimator, first)
             return
-        chosen = np.flatnonzero(selected)
+        chosen, width = np.flatnonzero(selected), self.values.shape[1]
         step = max(1, _BLOCK // self.values.shape[1])
         for start in range(0, len(chosen), step):
-            _assert_finite(self.values[chosen[start : start + step]], estimator)
+            if (at := _first_odd(self.values[chosen[start : start + step]])) is not None:
+                self._refuse(int(chosen[start + at // width]) * width + at % width, estimator, first)
+
+    def _refuse(self, at: int | None, estimator: object, first: int | None) -> None:
+        """Refuse the value at this place of ``values``, unless scikit-learn is told not to look."""
+        if at is None:
+            return
+        if "sklearn" in sys.modules:  # without it nobody has told it
+            from sklearn import get_config
+
+            if get_config()["assume_finite"]:
+                return
+        if self.indptr is None:
+            row, column = divmod(at, self.values.shape[1])
+        else:
+            row, column = np.searchsorted(self.indptr, at, "right") - 1, self.stored["rows_indices"][at]
+        names = feature_names(estimator)
+        where = f"column {column if names is None else repr(names[column])}"
+        if first or (first == 0 and self.rows.shape[0] > 1):
+            where = f"row {first + row} (counted from 0), {where}"
+        values = portable_values(self.values)
+        what = "NaN" if np.isnan(values.flat[at]) else f"infinity or a value too large for {values.dtype!r}"
+        raise ValueError(f"Input X contains {what} in {where}; fill it in, or leave the example out")
 
 
-def _assert_finite(values: NDArray[np.generic], estimator: object) -> None:
-    values = portable_values(values)
+def _first_odd(values: NDArray[np.generic]) -> int | None:
+    """Return the place of the first value that is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        is_finite = np.isfinite(values)
-        if is_finite.all():
-            return
-        if "sklearn" in sys.modules:  # without it there is no estimator, and nobody has told it to look away
-            from sklearn.utils import assert_all_finite
-
-            assert_all_finite(values, input_name="X", estimator_name=type(estimator).__name__)
-            return
-    raise ValueError(f"Input X contains {values[~is_finite][0]}; leave such examples out, or fill them in")
+        is_finite = np.isfinite(portable_values(values))
+    return None if is_finite.all() else int(np.argmin(is_finite))
 
 
 def examples(estimator: Any, engine: Engine, X: MatrixLike, *, reset: bool) -> ValidatedRows:

@@ -52,6 +52,10 @@ class Block:
     #: What an engine is given, but of sequences.
     given: Data = field(init=False)
 
+    def assert_finite(self, estimator: object) -> None:
+        """Raise ValueError if X holds a NaN or an infinity; tokens of sequences have no number."""
+        self.data.assert_finite(estimator, self.first if self.lengths is None else None)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "given", Data(self.data.rows, self.labels, self.weights))
 
@@ -233,7 +237,7 @@ class StreamRun:
                 done = cast("RunOfPlanes", run).part(number, losses) if is_linear else run.epoch(number)
                 state = self.carrier.end(block, state, run.state().state())
         except OverflowError:
-            block.data.assert_finite(self.estimator)
+            block.assert_finite(self.estimator)
             raise
         self._count(block, done, state)
         return done.interrupted
@@ -355,6 +359,6 @@ class StreamRun:
             planes, joint = self.settings.class_weight, self.settings.joint is not None
             idle = unvisited(weights, planes, labels, joint, is_part=True)
             if idle is not None:
-                data.assert_finite_in(idle, self.estimator)  # the engine does not meet these rows
+                data.assert_finite_in(idle, self.estimator, first)  # the engine does not meet these rows
                 n_visited -= int(np.count_nonzero(idle))
         return Block(number, first, data, labels, weights, batch.lengths, n_visited)

@@ -287,7 +287,7 @@ def hashable(column: pa.Array, feature: Feature) -> Column:
 def number_column(column: pa.Array, name: str) -> NDArray[np.generic]:
     """Return a column of numbers; raise `CellError` for one that is missing, or if it holds none."""
     types, column = arrow("types"), single(column)
-    row = first_row(arrow("compute").is_null(column))
+    row = first_row(arrow("compute").is_null(column, nan_is_null=True))
     if row is not None:
         raise CellError(row, f"column {name!r} has a missing value; fill it in, or drop the row")
     if types.is_decimal(column.type):
@@ -301,6 +301,8 @@ def number_column(column: pa.Array, name: str) -> NDArray[np.generic]:
             {"drop": [name]},
         )
     values: NDArray[np.generic] = column.to_numpy(zero_copy_only=False)
+    if values.dtype.kind == "f" and not (is_finite := np.isfinite(values)).all():
+        raise CellError(int(np.argmin(is_finite)), f"column {name!r} holds an infinity; leave the row out")
     return values
 
 
