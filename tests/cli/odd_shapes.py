@@ -5,9 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import sqlite3
 import tarfile
 import zipfile
 from pathlib import Path
+
+import numpy as np
+import pytest
 
 from .shapes import SHAPES, people, reviews, shape, table
 
@@ -124,7 +128,7 @@ def a_column_for_each_class(path: Path) -> None:
 
 @shape("toxic.csv")
 def a_column_for_each_label_of_texts(path: Path) -> None:
-    rows = [(f"{i:09x}", t, 1 - y, int("sea" in t)) for i, (y, t) in enumerate(reviews())]
+    rows = [(f"{i}e999", t, 1 - y, int("sea" in t)) for i, (y, t) in enumerate(reviews())]
     path.write_text(table(rows, ["id", "comment", "toxic", "wet"]))
 
 
@@ -218,3 +222,133 @@ def a_folder_for_each_label(path: Path) -> None:
         folder = path / ("bad", "good")[y]
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{i}.txt").write_text(t.replace(" film ", "\n"))
+
+
+@shape("behind.txt")
+def labels_behind_their_texts(path: Path) -> None:
+    lines = (f"film{' or story' * (i % 3)} {t} __label__{2 * y}\n" for i, (y, t) in enumerate(reviews()))
+    path.write_text("".join(lines))
+
+
+@shape("tweets.csv")
+def a_label_between_other_columns(path: Path) -> None:
+    rows = [(i, ("bad", "good")[y], t, ("", "Rome", "Oslo")[i % 3]) for i, (y, t) in enumerate(reviews())]
+    path.write_text(table(rows, ["tweet_id", "airline_sentiment", "text", "tweet_location"]))
+
+
+@shape("Reviews.csv")
+def scores_of_texts(path: Path) -> None:
+    rows = [(f"user {i % 20}", 1 + 4 * y, t) for i, (y, t) in enumerate(reviews())]
+    path.write_text(table(rows, ["ProfileName", "Score", "Text"]))
+
+
+@shape("mushrooms.data")
+def letters_without_names(path: Path) -> None:
+    rows = [("ep"[y], s[0], "abcd"[a // 21], "abcd"[int(f) // 226], e) for _, y, a, f, s, e in people(400)]
+    path.write_text(table([(*row, "abc"[i % 3]) for i, row in enumerate(rows)], None))
+
+
+@shape("german.data")
+def codes_between_blanks(path: Path) -> None:
+    path.write_text(
+        "".join(
+            f"C{i % 2} B{i % 3} {a} A{int(f)} A{s == 'male':d} {1 + y} \n" for i, y, a, f, s, _ in people()
+        )
+    )
+
+
+@shape("units.csv")
+def units_behind_numbers(path: Path) -> None:
+    rows = [(f"{a} kg", f"{f}GB" if i % 9 else "NA", s, y) for i, y, a, f, s, _ in people()]
+    path.write_text(table(rows, ["weight", "size", "sex", "churn"]))
+
+
+def sentences(n: int = 60) -> list[list[tuple[str, str, str]]]:
+    """Return tokens with their tags, which the last one tells."""
+    cities = ("Zürich", "Basel")
+    kinds = [("B-geo", "lies"), ("B-org", "plays")]
+    return [[*((city, "NNP", tag) for city in cities), (verb, "VB", "O")] for tag, verb in kinds * (n // 2)]
+
+
+@shape("ner_dataset.csv")
+def tokens_whose_sentence_is_named_once(path: Path) -> None:
+    rows = [
+        (f"Sentence: {i + 1}" if k == 0 else "", *token)
+        for i, sentence in enumerate(sentences())
+        for k, token in enumerate(sentence)
+    ]
+    path.write_bytes(table(rows, ["Sentence #", "Word", "POS", "Tag"]).encode("latin-1"))
+
+
+@shape("ner.csv")
+def sentences_with_lists_of_tags(path: Path) -> None:
+    columns = [list(zip(*sentence, strict=True)) for sentence in sentences()]
+    rows = [(i, " ".join(words), str([*tags]), str([*ner])) for i, (words, tags, ner) in enumerate(columns)]
+    path.write_text(table(rows, ["Sentence #", "Sentence", "POS", "Tag"]), encoding="utf-8")
+
+
+@shape("vectors")
+def vectors_of_spark(path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path.mkdir()
+    ends = {"indices": pa.list_(pa.int32()), "values": pa.list_(pa.float64())}
+    kind = pa.struct({"type": pa.int8(), "size": pa.int32()} | ends)
+    for part in range(2):
+        rows = [(y, [float(a), f, float(s == "male")]) for _, y, a, f, s, _ in people()][part::2]
+        dense = [{"type": 1, "size": None, "indices": None, "values": x} for _, x in rows]
+        sparse = [{"type": 0, "size": 3, "indices": [0, 1, 2], "values": x} for _, x in rows]
+        vectors = [pair[i % 2] for i, pair in enumerate(zip(dense, sparse, strict=True))]
+        columns = {"features": pa.array(vectors, kind), "label": [float(y) for y, _ in rows]}
+        pq.write_table(pa.table(columns), path / f"part-0000{part}.snappy.parquet")
+
+
+@shape("people.sqlite")
+def a_table_of_a_database(path: Path) -> None:
+    pytest.importorskip("pandas")
+    with sqlite3.connect(path) as base:
+        base.execute("create table people (age, fare, sex, label)")
+        base.executemany(
+            "insert into people values (?, ?, ?, ?)", ((a, f, s, y) for _, y, a, f, s, _ in people())
+        )
+    base.close()
+
+
+@shape("mnist.npz")
+def arrays_of_keras(path: Path) -> None:
+    from sklearn.datasets import load_digits
+
+    d = load_digits()
+    parts = {"x_train": d.images[:400], "y_train": d.target[:400], "x_test": d.images[400:500]}
+    np.savez(path, **parts, y_test=d.target[400:500])
+
+
+@shape("money.parquet")
+def strings_of_money(path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = [(f"${100 * f:,.2f}", a, y) for _, y, a, f, *_ in people()]
+    pq.write_table(pa.table(dict(zip(("price", "age", "label"), zip(*rows, strict=True), strict=True))), path)
+
+
+@shape("money.jsonl")
+def objects_of_money(path: Path) -> None:
+    records = ({"of": {"price": f"${100 * f:,.2f}"}, "age": a, "label": y} for _, y, a, f, *_ in people())
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+@shape("errors.log")
+def lines_that_begin_like_json(path: Path) -> None:
+    lines = (
+        f"[Sun Dec 04 04:47:{i % 60:02d} 2005] [{('error', 'notice')[y]}] {t}{' or' * (i % 3)}\n"
+        for i, (y, t) in enumerate(reviews())
+    )
+    path.write_text("".join(lines))
+
+
+@shape("commas.txt")
+def labels_before_a_comma(path: Path) -> None:
+    lines = (f"{('bad', 'good')[y]}, {t}{', or so' * (i % 3)}\n" for i, (y, t) in enumerate(reviews()))
+    path.write_text("".join(lines))

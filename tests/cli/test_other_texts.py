@@ -169,7 +169,7 @@ def test_the_report_names_texts_without_features_and_labels_that_are_alike(call,
         said = call(*argv, "--quiet").out
         assert "texts     2 of 7 have no feature, the first 'a b'; 1 are of scripts without blanks" in said
         assert "words have two letters or more: see --analyzer char_wb" in said
-        assert "alike     ' spam' and 'spam', '1' and '1.0' differ in blanks or decimals alone" in said
+        assert "alike     ' spam' and 'spam', '1' and '1.0' differ in blanks, case or decimals alone" in said
         result = call(*argv, "--json").json
         assert result["texts"] == {"without_features": 2, "without_blanks": 1}
         assert result["labels_alike"] == [[" spam", "spam"], ["1", "1.0"]]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from .odd_shapes import SHAPES
+from .shapes import reviews, table
 
 
 def commands_of(answer, name):
@@ -34,7 +35,7 @@ def typed_instead(call, answer):
             pytest.skip(f"needs {line.split()[0]}")
         subprocess.run(line, shell=True, check=True, env=os.environ | {"PATH": path})
     assert {path: path.read_bytes() for path in files} == files  # none was written over
-    return call(*shlex.split(command)[1:])
+    return call(*shlex.split(command, comments=True)[1:])
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -51,6 +52,7 @@ def test_a_file_that_people_have(call, tmp_path, monkeypatch, shape):
         if "held out" not in answer.out or steps is None:
             break
         answer = call(*shlex.split(steps[-1], comments=True)[1:])
+    assert "tokens" in answer.out or not name.startswith("ner")
     if "tokens" in answer.out:  # of tagged sentences: none was wrong in the last epoch
         assert re.search(r"^mistakes +0 tokens", answer.out, re.MULTILINE)
     else:
@@ -79,6 +81,9 @@ def test_files_that_nobody_can_read(call, tmp_path, monkeypatch):
         "deep.json": b"{" + b'"a":{' * 100_000,
         "none.log": b"# a\n",
         "chat.jsonl": b'{"messages": [1]}\n' * 20,
+        "paper.pdf": b"%PDF-1.7\n1 0 obj << >>\n2 0 obj << >>\n" * 20,
+        "binary.log": b"a b\n\x02 c\n" * 20,
+        "syslog": b"Mar  1 10:00:01 web1 sshd: in\nMar  1 10:00:02 web2 cron: ran\n" * 20,
     }
     for name, data in unreadable.items():
         Path(name).write_bytes(data)
@@ -145,6 +150,53 @@ def test_a_row_without_names(call, stdin, tmp_path, monkeypatch):
     )[1]
     stdin(subprocess.run(before, shell=True, check=True, capture_output=True).stdout + b"x;a good one\n")
     assert call("predict", "a.model", "-").out == "1\n"
+
+
+#: Files of a regression: their names, what is above the numbers, a row, and what is below the median.
+NUMBERS = {
+    "whole.csv": ("area,rooms,sex,price\n", "{a},{i},{s},{f:.0f}\n"),
+    "fractions.csv": ("area,text,target\n", "{a},words of {i},{p}\n"),
+    "money.csv": ("brand,fuel,price\n", '{i},{s},"${f:,.2f}"\n'),
+    "euros.csv": ("brand;fuel;price\n", "{i};{s};9.{a:03d},25 €\n"),
+    "bare.csv": ("", "{a},{i}.5,{f}\n"),
+    "numbers.svm": ("# of trees\n", "{f} 1:{a} 2:1\n"),
+    "numbers.jsonl": ("", '{{"area": {a}, "target": {f}}}\n'),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_become_two_classes(call, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    head, row = NUMBERS[name]
+    numbers = ((i, i * 37 % 200) for i in range(200))
+    rows = (row.format(i=i % 5, a=a, f=7000 + 3.25 * a, p=a / 200, s="mf"[i % 2]) for i, a in numbers)
+    Path(name).write_text(head + "".join(rows))
+    answer = call("train", name)
+    assert "this is a classifier" in answer.err
+    answer = typed_instead(call, answer)
+    assert "2 classes" in answer.out
+    assert (">0.5" in answer.out) == ("fractions" in name)
+    model = re.search(r"^model +(.*), \d+ bytes", answer.out, re.MULTILINE)[1]
+    error = call("evaluate", model, name).err  # whose classes may be others
+    assert "error" in error
+    assert "try:" not in error
+
+
+def test_labels_by_another_name_are_no_feature(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = ((i, "ham" if y else "spam", t, y) for i, (y, t) in enumerate(reviews()))
+    Path("mail.csv").write_text(table(rows, ["", "label", "text", "label_num"]))
+    assert "--target label --text-columns text --drop ,label_num" in call("train", "mail.csv").err
+
+
+def test_a_class_for_each_number(call, tmp_path, monkeypatch, refused):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("x,target,z\n" + "".join(f"{i},{i * 3},1\n" for i in range(200)))
+    error = refused("train", "a.csv", "--target", "target")
+    assert "the labels are 200 different numbers in 200 examples, and this is a classifier" in error
+    assert "298.5, the median" in error
+    answer = call("train", "averaged", "a.csv", "--target", "target")
+    assert (answer.status, "200 classes" in answer.out) == (0, True)
 
 
 def test_columns_of_a_class_each_are_no_features(call, refused, tmp_path, monkeypatch):

@@ -27,7 +27,7 @@ from perceptron_rs.io.options import FileOptions
 _OF_OUTPUT = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG)
 
 #: Commands whose DATA is looked at where it cannot be read.
-_OF_MODELS = ("predict", "evaluate", "reproduce")
+_OF_MODELS = ("predict", "evaluate", "reproduce", "tag-evaluate")
 _PROPOSED = ("train", "separable", "margin", *_OF_MODELS)
 
 

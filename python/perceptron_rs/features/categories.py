@@ -150,9 +150,9 @@ class TextNotes:
 
 
 def alike(labels: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return labels that differ in blanks alone, or are the same number."""
+    """Return labels that differ in blanks or case alone, or are the same number."""
     alike: dict[object, list[str]] = {}
     for label in labels:
-        key = " ".join(label.split())
+        key = " ".join(label.split()).casefold()
         alike.setdefault(float(key) if _DECIMAL.fullmatch(key) else key, []).append(label)
     return [tuple(same) for same in alike.values() if len(same) > 1]

@@ -50,6 +50,8 @@ from perceptron_rs.targets.distinct import distinct
 _KEPT_WORDS = 2
 #: Of so few examples each may well have a class of its own.
 _MANY = 20
+#: More numbers than these, each of which has fewer examples than those, are no classes.
+_NUMBERS, _EACH = 100, 5
 #: Bytes of weights.
 _LARGE = 1_000_000_000
 
@@ -127,7 +129,7 @@ class ExampleTraining(training.Training):
             return self._in_blocks(model, classes, self.blocks)
         data = files.learnt(self.scaler)
         labels = files.target(data)
-        self._refuse_texts(labels)
+        self._refuse_labels(labels)
         self._warn_of_size(len(labels.classes if files.reading.multilabel else distinct(labels)[0]))
         weigh_classes(model, labels if weighed is None else weighed)
         self._look_at(data)
@@ -169,11 +171,20 @@ class ExampleTraining(training.Training):
             data, self._all = self._all, None
             self._trial = trial(model, self.files, data)
 
-    def _refuse_texts(self, labels: Any) -> None:
-        """Raise CommandError for labels that seem to be texts: a class for each takes ages."""
-        if self.files.reading.multilabel or labels.dtype.kind not in "OU" or len(labels) < _MANY:
+    def _refuse_labels(self, labels: Any) -> None:
+        """Raise CommandError for labels that seem to be texts, or numbers that are no classes."""
+        if self.files.reading.multilabel or len(labels) < _MANY:
             return
-        kind = kind_of_strings(labels[:LOOKED_AT].tolist())
+        if labels.dtype.kind in "iu" and not self.arguments.is_named:
+            n = len(distinct(labels)[0])
+            if n > _NUMBERS and _EACH * n > len(labels):
+                raise CommandError(
+                    f"{self.files.name}: the labels are {n} different numbers in {len(labels)} examples, and "
+                    f"this is a classifier; make classes of them, such as above and below "
+                    f"{np.median(labels):g}, the median, or name the learner (train averaged) to learn a "
+                    f"class for each number"
+                )
+        kind = kind_of_strings(labels[:LOOKED_AT].tolist()) if labels.dtype.kind in "OU" else None
         if kind is not None and kind.is_refused:
             raise CommandError(
                 f"{self.files.name}: the labels are {kind.what}, such as {str(labels[0])!r:.60}; write the "
@@ -270,7 +281,9 @@ class ExampleTraining(training.Training):
         if classes.dtype.kind in "OU" and (same := alike(classes.tolist())):
             result["labels_alike"] = [list(labels) for labels in same]
             pairs = ", ".join(" and ".join(map(repr, labels)) for labels in same)
-            rows["alike"] = f"{pairs} differ in blanks or decimals alone; write them alike, if they are one"
+            rows["alike"] = (
+                f"{pairs} differ in blanks, case or decimals alone; write them alike, if they are one"
+            )
         if self._calibration is not None:
             result["calibration"], rows["scores"] = self._calibration
         if self.held is not None:

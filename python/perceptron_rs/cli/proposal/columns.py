@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from perceptron_rs.cli.proposal.proposed import most
 from perceptron_rs.features.categories import kind_of_strings
@@ -13,23 +13,14 @@ from perceptron_rs.parameters.kinds import listed
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-")
-OF_LABELS = (
-    "label",
-    "labels",
-    "target",
-    "class",
-    "y",
-    "category",
-    "sentiment",
-    "outcome",
-    "survived",
-    "species",
-)
+#: What columns of labels are called.
+_USUAL = ("label", "labels", "target", "class", "y", "category", "sentiment", "outcome", "survived")
+OF_LABELS = (*_USUAL, "species", "diagnosis")
+#: What else is often to be predicted.
+OF_SCORES = ("overall", "rating", "score", "stars")
 PART_OF_TIME = re.compile(r"\d[-/:.]\d+[-/:.]\d")
 #: Of files whose columns hold numbers and categories: few names make few collisions.
 _FEW_BITS = "12"
-#: How a class is marked in a column of its own, and how it is not.
-ONES, ZEROS = ("1", "1.0", "True", "true"), ("0", "0.0", "False", "false")
 #: Lines that are looked at, fewer than which tell nothing of a table, and how many labels may differ.
 LINES, LEAST, CLASSES = 1000, 10, 30
 
@@ -46,6 +37,8 @@ class TableColumns:
         What columns of labels are called.
     decimal : str or None
         What comes before fractions, if that can be said, and the numbers do not tell it.
+    has_names : bool
+        Whether the names are those of the file.
     """
 
     def __init__(
@@ -54,36 +47,63 @@ class TableColumns:
         cells: list[list[str]],
         telling: tuple[str, ...] = OF_LABELS,
         decimal: str | None = None,
+        *,
+        has_names: bool = True,
     ) -> None:
         self.names, self.cells = names, cells
-        may_be = [i for i in range(len(names)) if names[i].strip() and self._is_label(i)]
-        called = [i for word in telling for i in may_be if names[i].strip().lower() == word]
-        last = len(names) - 1
-        self.target = (called or ([last] if last in may_be else may_be[:1]) or [last])[0]
-        self.is_called = bool(called)
         self.mark = None if decimal is None else self._mark(decimal)
+        last = len(names) - 1
+        may_be = [i for i in range(len(names)) if names[i].strip() and self._is_label(i)]
+        called = self._called(telling, may_be)
+        has_words = 0 in may_be and not any(map(NUMBER.fullmatch, cells[0]))
+        at_end = [last] if last in may_be and (has_names or not (has_words and self._recurs())) else []
+        parts = [i for i in may_be if {*re.split(r"[\W_]+", names[i].lower())} & {*OF_LABELS}]
+        known = [*called, *at_end, *parts, *self._called(OF_SCORES, may_be)]
+        amounts = [i for i in range(len(names)) if limit_of(cells[i], self.mark) and not _counts(cells[i])]
+        is_last = last in amounts and len(may_be) != 1 and (has_names or not may_be)
+        numbers = [*self._called(telling, amounts), *([last] if is_last else [])]
+        self.target = [*known, *numbers, *may_be, last][0]
+        #: What parts the target in two classes, if it holds numbers of none.
+        self.limit = limit_of(cells[self.target], self.mark) if numbers and not known else None
+        self.is_called = bool(called or (known and not at_end))
         #: Whether the last column holds one label, so that any other column would be a guess.
         one = [len(set(column)) == 1 for name, column in zip(names, cells, strict=True) if name.strip()]
         self.is_one_class = not called and one[-1:] == [True] and names[-1].strip() != ""
         #: Whether a column may hold labels.
-        self.is_found = bool(called or may_be)
+        self.is_found = bool(called or may_be or numbers)
+
+    def _called(self, words: tuple[str, ...], places: list[int]) -> list[int]:
+        return [i for word in words for i in places if self.names[i].strip().lower() == word]
+
+    def _recurs(self) -> bool:
+        """Whether the last column is as the others are: most of its many values are theirs."""
+        first, last, others = {*self.cells[0]}, {*self.cells[-1]}, {*chain(*self.cells[1:-1])}
+        return len(first) <= len(last) < 2 * len(last & others)
 
     def _is_label(self, place: int) -> bool:
         values = self.cells[place]
         distinct = set(values)
-        whole = all(not NUMBER.fullmatch(cell) or float(cell) == int(float(cell)) for cell in distinct)
+        whole = all(not NUMBER.fullmatch(cell) or float(cell).is_integer() for cell in distinct)
         whole = whole and not most(values, PART_OF_TIME.search)
-        return whole and "" not in distinct and 2 <= len(distinct) <= min(CLASSES, len(values) // 3)
+        return whole and not {"", "?"} & distinct and 2 <= len(distinct) <= min(CLASSES, len(values) // 3)
 
     def _mark(self, usual: str) -> str | None:
         """Return what comes before fractions, by which most columns hold numbers; None if these are plain."""
-        columns = [[cell for cell in column if not _is_missing(cell)] for column in self.cells]
+        columns = [[cell for cell in column if not is_gap(cell)] for column in self.cells]
         if not any(mark_of(column) for column in columns):
             return None
         n_numbers = {
             m: sum(all(number_of(cell, m) is not None for cell in c) for c in columns) for m in MARKS
         }
         return max(n_numbers, key=lambda mark: (n_numbers[mark], mark == usual))
+
+    def _is_target(self, place: int) -> bool:
+        """Whether a column has the labels by other names, such as numbers, and is called like them."""
+        labels, values = self.cells[self.target], self.cells[place]
+        is_like = place != self.target and self.names[self.target].lower() in re.split(
+            r"[\W_]+", self.names[place].lower()
+        )
+        return is_like and len({*zip(labels, values, strict=True)}) == len({*labels}) == len({*values})
 
     def _is_number(self, cell: str) -> bool:
         return (number_of(cell, self.mark) is not None) if self.mark else bool(NUMBER.fullmatch(cell))
@@ -106,9 +126,9 @@ class TableColumns:
             if place == self.target and several is None:
                 continue
             words = [cell for cell in column if cell.strip() in _MISSING]
-            values = [cell for cell in column if not _is_missing(cell)]
+            values = [cell for cell in column if not is_gap(cell)]
             numbers = sum(map(self._is_number, values))
-            if not name.strip() or not values or _counts(values):
+            if not name.strip() or not values or _counts(values) or self._is_target(place):
                 drop.append(name)
             elif numbers == len(values) or _is_list(values):
                 has_numbers, has_gaps = True, has_gaps or len(values) < len(column)
@@ -135,6 +155,22 @@ class TableColumns:
         return options + (["--scale", "maxabs"] if has_numbers and (mixed or texts) else [])
 
 
+def cell(value: object) -> str:
+    """Return a value as a cell of text; an empty one is missing."""
+    return "" if value is None else str(value)
+
+
+def limit_of(values: Sequence[str], mark: str | None = None) -> str | None:
+    """Return a number that parts values in two, if they are numbers of no classes; else None."""
+    full = [value for value in values if value.strip()]
+    numbers = sorted(x for x in (number_of(value, mark or ".") for value in full) if x is not None)
+    if len(set(full)) <= CLASSES or len(numbers) < len(full):
+        return None
+    middle = numbers[len(numbers) // 2]
+    limit = 0.5 if numbers[0] >= 0 and numbers[-1] <= 1 else float(f"{middle:.3g}")
+    return f"{limit if numbers[0] <= limit < numbers[-1] else middle:.15g}"
+
+
 def _counts(values: list[str]) -> bool:
     """Whether the values number the rows, or are of their times: they rise."""
     if not all(value.isdigit() for value in values):
@@ -143,7 +179,8 @@ def _counts(values: list[str]) -> bool:
     return len(numbers) > 9 and all(b > a for a, b in pairwise(numbers))
 
 
-def _is_missing(cell: str) -> bool:
+def is_gap(cell: str) -> bool:
+    """Whether a cell stands for nothing."""
     return not cell.strip() or cell.strip() in _MISSING
 
 

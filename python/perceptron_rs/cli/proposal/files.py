@@ -7,42 +7,55 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shlex
+import subprocess
+import sys
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
 from perceptron_rs.cli.proposal.columns import LINES
 from perceptron_rs.cli.proposal.lines import of_lines
-from perceptron_rs.cli.proposal.proposed import Proposal, by_python, to_train, unused
+from perceptron_rs.cli.proposal.proposed import Proposal, python, quoted, to_train, unused, written
 from perceptron_rs.cli.proposal.tables import of_parquet
 from perceptron_rs.cli.status import PROGRAM
 from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
 from perceptron_rs.io.text.paths import PACKED, SUFFIXES, paths_of
 
 #: What files that nobody can read raise: RuntimeError is that of encrypted archives, and of deep JSON.
-_UNREADABLE = (
-    OSError,
-    ValueError,
-    ImportError,
-    EOFError,
-    RuntimeError,
-    csv.Error,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+_OF_PACKED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, subprocess.SubprocessError)
+_UNREADABLE = (OSError, ValueError, ImportError, EOFError, RuntimeError, csv.Error, *_OF_PACKED)
 _LOOKED_AT = 1 << 18
 #: Of long lines so many are looked at, and so many bytes at most.
 _LOOKED_LINES, _MOST = 100, 1 << 24
+#: After so many a program that reads a file for a look at it is ended.
+_SECONDS = 60
 #: What unpacks, by suffix.
 _UNPACK = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+
+#: By suffix: how pandas reads a file f, and what that needs.
+_FRAMES = {
+    ".xlsx": ("read_excel(f)", "openpyxl"),
+    ".html": ("read_html(f)[0]", "lxml"),
+    ".dta": ("read_stata(f)", "pandas"),
+    ".feather": ("read_feather(f)", "pyarrow"),
+    ".arrow": ("read_feather(f)", "pyarrow"),
+    ".sqlite": (
+        'read_sql("select * from " + c.execute("select name from sqlite_master").fetchone()[0], c)',
+        "pandas",
+    ),
+}
+#: What examples and labels are called among arrays.
+_EXAMPLES = re.compile("x|data|features|images|arr_0|x_?train|train_?(x|data|images)", re.IGNORECASE)
+_LABELS = re.compile("y|labels?|targets?|arr_1|y_?train|train_?(y|labels?)", re.IGNORECASE)
 
 
 def proposal(word: str, typed: Sequence[str], *, is_known: bool = False) -> str | None:
@@ -72,7 +85,8 @@ def _command(word: str, typed: list[str], *, is_known: bool) -> str | None:
     forms = {SUFFIXES.get(Path(proposed.word).suffix), *proposed.options}
     if forms & {"csv", "tsv", "parquet"} and find_spec("pyarrow") is None:
         proposed = proposed.after("pip install pyarrow")
-    if (proposed.is_short and not is_known) or (is_known and not proposed.steps):
+    is_drawn = bool(proposed.note) and typed[0] != "predict"  # other files have other classes
+    if (proposed.is_short and not is_known) or (is_known and (is_drawn or not proposed.steps)):
         return None
     options = [] if is_known else proposed.options
     if not is_known and typed[0] != "train":  # separable and margin: of one label, without a scale
@@ -82,7 +96,8 @@ def _command(word: str, typed: list[str], *, is_known: bool) -> str | None:
     new = [proposed.word if one == word else one for one in typed] + options
     if proposed.command != "train":
         new = [proposed.command, proposed.word]
-    return None if new == typed else " && ".join([*proposed.steps, f"{PROGRAM} {shlex.join(new)}"])
+    note = f"   # {proposed.note}" if proposed.note else ""
+    return None if new == typed else " && ".join([*proposed.steps, f"{PROGRAM} {shlex.join(new)}{note}"])
 
 
 def _of_folders(path: Path) -> Proposal | None:
@@ -91,43 +106,63 @@ def _of_folders(path: Path) -> Proposal | None:
     firsts = [next(filter(Path.is_file, sorted(one.iterdir())), None) for one in folders]
     if len(folders) < 2 or not all(one and one.suffix in ("", ".txt") for one in firsts):
         return None
-    new = unused(f"{path.name}.txt")
-    code = (
-        "import pathlib; [print(p.parent.name, ' '.join(p.read_text('utf-8', 'replace').split()), sep='\\t') "
-    )
-    code += f"for p in sorted(pathlib.Path({str(path)!r}).glob('*/*')) if p.is_file()]"
-    return to_train(new, "--text", steps=[by_python(code, new)])
+    code = 'import pathlib, sys; [print(p.parent.name, " ".join(p.read_text("utf-8", "replace").split()), '
+    code += 'sep="\\t") for p in sorted(pathlib.Path(sys.argv[1]).glob("*/*")) if p.is_file()]'
+    new, step = written(str(path), ".txt", python(code))
+    return to_train(new, "--text", steps=[step])
 
 
 def _of_bytes(word: str, path: Path) -> Proposal | None:
     with path.open("rb") as file:
         begin = file.read(8)
-    plain = path.with_suffix("").name
-    if begin.startswith(b"PK\x03\x04") and path.suffix == ".xlsx":
-        csv_name = unused(f"{plain}.csv")
-        code = f"import pandas; pandas.read_excel({str(path)!r}).to_csv({csv_name!r}, index=False)"
-        lacking = [name for name in ("pandas", "openpyxl") if find_spec(name) is None]
-        first = [f"pip install {' '.join(lacking)}"] if lacking else []
-        return to_train(csv_name, steps=[*first, f"python -c {shlex.quote(code)}"])
+    if path.suffix in _FRAMES:
+        return _of_frame(word, path, *_FRAMES[path.suffix])
+    if path.suffix in (".npz", ".mat"):
+        return _of_arrays(word, path)
     if begin.startswith(b"PK\x03\x04"):
         return _of_archive(word, path, "zipfile") if path.suffix == ".zip" else None
     if tarfile.is_tarfile(path):
         return _of_archive(word, path, "tarfile")
-    if begin.startswith(b"ARROW1"):
-        name = unused(f"{plain}.parquet")
-        code = "from pyarrow import feather as f, parquet as p; "
-        code += f"p.write_table(f.read_table({str(path)!r}), {name!r})"
-        return to_train(name, steps=[f"python -c {shlex.quote(code)}"])
     with _opened(path) as opened:
         data = _beginning(opened)
     proposed = _of_data(word, data)
     is_foreign = path.suffix not in PACKED or (proposed is not None and proposed.steps)
     if path.suffix in _UNPACK and is_foreign:  # of programs that read plain text
-        whole = unused(plain)
-        unpacked = f"{_UNPACK[path.suffix]} -dc {shlex.quote(word)} > {shlex.quote(whole)}"
+        whole, step = written(word, path.with_suffix("").suffix, f"{_UNPACK[path.suffix]} -dc")
         proposed = _of_data(whole, data)
-        return proposed and proposed.after(unpacked)
+        return proposed and proposed.after(step)
     return proposed
+
+
+def _of_frame(word: str, path: Path, reads: str, needs: str) -> Proposal | None:
+    """Propose a table with commas for a file that pandas reads."""
+    base = "import sqlite3; c = sqlite3.connect(f); " if "c.execute" in reads else ""
+    code = f"import pandas, sys; f = sys.argv[1]; {base}pandas.{reads}.to_csv(sys.stdout, index=False)"
+    new, step = written(word, ".csv", python(code))
+    if lacking := [name for name in dict.fromkeys(("pandas", needs)) if find_spec(name) is None]:
+        return to_train(new, steps=[f"pip install {' '.join(lacking)}", step])
+    if path.stat().st_size > _MOST:
+        return to_train(new, steps=[step])
+    program = [sys.executable, "-c", code, str(path)]
+    made = subprocess.run(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_SECONDS)
+    proposed = _of_data(new, made.stdout[:_LOOKED_AT])
+    return proposed and proposed.after(step)
+
+
+def _of_arrays(word: str, path: Path) -> Proposal | None:
+    """Propose arrays X and y for others that are called like it; none is read."""
+    if path.suffix == ".mat":
+        reads, names = "scipy.io.loadmat", [name for name, *_ in import_module("scipy.io").whosmat(path)]
+    else:
+        reads, names = "numpy.load", [name.removesuffix(".npy") for name in zipfile.ZipFile(path).namelist()]
+    chosen = [next(filter(of.fullmatch, names), None) for of in (_EXAMPLES, _LABELS)]
+    if None in chosen:
+        return None
+    X, y = (f"d[{quoted(name)}]" for name in chosen)
+    code = f"import numpy, scipy.io, sys; d = {reads}(sys.argv[1]); "
+    code += f"numpy.savez(sys.stdout.buffer, X={X}.reshape(len({X}), -1), y={y}.ravel())"
+    new, step = written(word, ".new.npz", python(code))
+    return to_train(new, steps=[step])
 
 
 def _opened(path: Path) -> io.BufferedReader:
@@ -180,8 +215,8 @@ def _of_data(word: str, data: bytes) -> Proposal | None:
     suffixes = [part for part in path.suffixes if part not in PACKED]
     steps: list[str] = []
     if other is not None:
-        new = unused(f"{path.with_suffix('').name}.utf8{path.suffix}")
-        steps, word = [f"iconv -f {other} -t UTF-8 {shlex.quote(word)} > {shlex.quote(new)}"], new
+        word, step = written(word, f".utf8{path.suffix}", f"iconv -f {other} -t UTF-8")
+        steps = [step]
     proposed = of_lines(word, suffixes[-1] if suffixes else "", lines, text)
     return proposed and proposed.after(*steps)
 
@@ -194,6 +229,8 @@ def _encoding(data: bytes) -> tuple[str | None, str | None]:
         for order, first in (("LE", 1), ("BE", 0)):  # of UTF-16 without a mark, each second byte is one
             if 4 * data[first::2].count(0) > len(data) and 0 not in data[1 - first :: 2]:
                 return f"utf-16-{order}", f"UTF-16{order}"
+        return None, None
+    if re.search(rb"[\x01-\x08\x0e-\x1a]", data) or data.startswith(b"%PDF"):
         return None, None
     for cut in range(4):  # the last character may be cut
         with suppress(UnicodeDecodeError):

@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
+from contextlib import suppress
 
-from perceptron_rs.cli.proposal.columns import CLASSES, LEAST, PART_OF_TIME
+from perceptron_rs.cli.proposal.columns import CLASSES, LEAST, PART_OF_TIME, limit_of
 from perceptron_rs.cli.proposal.objects import of_json
-from perceptron_rs.cli.proposal.proposed import Proposal, most, to_train, unused
+from perceptron_rs.cli.proposal.proposed import Proposal, most, parted, to_train, written
 from perceptron_rs.cli.proposal.tables import of_table
 
-_SVMLIGHT = re.compile(r"[-+.,\w]+( qid:\d+)?( +\d+:[-+.\w]+)+ *(#.*)?")
-#: A blank ends the label, and what touches the bar is a tag.
-_VW = re.compile(r"[^|]*\s[^|\s]*\|\w*( [^|]*)?(\|.*)?")
-#: Tokens with their tags on one line.
-_SLASHES = re.compile(r"(\S+/[^\s/a-z]+\s*)+")
+_LABELS = '{l = t = ""; for (i = 1; i <= NF; i++) if ($i ~ /^__label__/) l = l $i " "; else t = t $i " "; '
+_LABELS += "print l t}"
 _TAGS = '{for (i = 1; i <= NF; i++) {sub("/[^/]*$", "\\t&", $i); sub("\\t/", "\\t", $i); print $i}; print ""}'
+#: Lines that a program writes anew: what they look like, what the new file ends in, and the program.
+_REWRITTEN = (
+    (r"__label__[^\s,]+,.*", ".ft", "sed 's/,/ /'"),
+    (r"(?!__label__).*\s__label__\S+(\s+__label__\S+)*\s*", ".ft", f"awk '{_LABELS}'"),  # behind their text
+    (r"(\S+/[^\s/a-z]+\s*)+", ".tags.txt", f"awk '{_TAGS}'"),  # tokens with their tags on one line
+)
+#: By format: what its lines look like, which suffixes tell it, and what begins a line of several labels.
+_FORMATS = (
+    ("fasttext", r"__label__.*", (".ft", ".fasttext"), r"\S+\s+__label__"),
+    # A blank ends the label of vw, and what touches the bar is a tag.
+    ("vw", r"(?!.*\t\|)[^|]*\s[^|\s]*\|\w*( [^|]*)?(\|.*)?", (".vw",), None),
+    (
+        "svmlight",
+        r"[-+.,\w]+( qid:\d+)?( +\d+:[-+.\w]+)+ *(#.*)?",
+        (".svm", ".libsvm", ".svmlight", ".txt"),
+        r"\S*,",
+    ),
+)
+#: What lines of a log with its times may be told apart by: how grave they are, and the answers of a server.
+_GRAVE = re.compile(
+    r"(?i).*\b(trace|debug|info|notice|warn(ing)?|err(or)?|crit(ical)?|alert|fatal)\b.*|[1-5]\d\d|[VDIWEF]"
+)
 
 
 def of_lines(word: str, suffix: str, lines: list[str], text: str) -> Proposal | None:
@@ -24,29 +43,38 @@ def of_lines(word: str, suffix: str, lines: list[str], text: str) -> Proposal | 
     full = [line for line in lines if line.strip()]
     if not full:
         return None
-    if any(line.startswith("__label__") for line in full[:LEAST]):
-        labels = [line.split() for line in full]
-        several = any(words[1:2] and words[1].startswith("__label__") for words in labels)
-        many = ["--multilabel"] if several else []
-        if suffix == ".csv" and all("," in words[0] for words in labels):
-            new = unused(f"{Path(word).stem}.ft")
-            return to_train(new, *many, steps=[f"sed 's/,/ /' {shlex.quote(word)} > {shlex.quote(new)}"])
-        form = [] if suffix in (".ft", ".fasttext") else ["--format", "fasttext"]
-        return to_train(word, *form, *many)
     if full[0].lstrip()[:1] in ("[", "{"):
-        return of_json(word, suffix, full, text)
-    if suffix not in (".csv", ".tsv") and most(full, _VW.fullmatch) and "\t|" not in full[0]:
-        return to_train(word, *([] if suffix == ".vw" else ["--format", "vw"]))
-    if most(full, _SVMLIGHT.fullmatch):
-        form = [] if suffix in (".svm", ".libsvm", ".svmlight", ".txt") else ["--format", "svmlight"]
-        return to_train(word, *form, *(["--multilabel"] if any("," in x.split()[0] for x in full) else []))
+        with suppress(ValueError):  # logs, too, begin so
+            return of_json(word, suffix, full, text)
+    if not any(line.startswith("__label__") and "," not in line.split()[0] for line in full[:LEAST]):
+        for pattern, ending, program in _REWRITTEN:
+            if most(full, re.compile(pattern).fullmatch):
+                new, step = written(word, ending, program)
+                many = ["--multilabel"] if any(line.count("__label__") > 1 for line in full) else []
+                return to_train(
+                    new, *many, command="tag-train" if "tags" in ending else "train", steps=[step]
+                )
+    for form, pattern, suffixes, several in _FORMATS:
+        is_one = re.compile(pattern).fullmatch
+        if (most(full, is_one) or (form == "fasttext" and any(map(is_one, full[:LEAST])))) and (
+            form != "vw" or suffix not in (".csv", ".tsv")
+        ):
+            options = [] if suffix in suffixes else ["--format", form]
+            many = ["--multilabel"] if several and any(re.match(several, line) for line in full) else []
+            return _of_numbers(word, suffix, full) or to_train(word, *options, *many)
     if _is_tokens(lines):
         return to_train(word, command="tag-train")
-    if most(full, _SLASHES.fullmatch):
-        new = unused(f"{Path(word).stem}.tags.txt")
-        steps = [f"awk {shlex.quote(_TAGS)} {shlex.quote(word)} > {shlex.quote(new)}"]
-        return to_train(new, command="tag-train", steps=steps)
     return of_table(word, suffix, full, lines) or _of_log(word, full)
+
+
+def _of_numbers(word: str, suffix: str, lines: list[str]) -> Proposal | None:
+    """Propose classes of the numbers before the columns of svmlight."""
+    labels = [line.split()[0] for line in lines if not line.startswith("#")]
+    if (limit := limit_of(labels)) is None:
+        return None
+    program = f"awk '/^[^#]/ {{$1 = $1 > {limit} ? 1 : -1; print}}'"
+    new, step = written(word, f".classes{suffix}", program)
+    return to_train(new, steps=[step], note=parted("the labels"))
 
 
 def _is_tokens(lines: list[str]) -> bool:
@@ -63,15 +91,22 @@ def _is_tokens(lines: list[str]) -> bool:
 
 def _of_log(word: str, lines: list[str]) -> Proposal | None:
     """Propose labels and texts for lines of words: the label is the word with the fewest distinct values."""
+    heads = {head and head[1] for head in (re.match(r"(\w+) ?[,:;]", line) for line in lines)}
+    if None not in heads and 2 <= len(heads) <= min(CLASSES, len(lines) // 5):
+        new, step = written(word, ".labels.txt", """awk '{sub(/ ?[,:;] ?/, "\\t"); print}'""")
+        return to_train(new, "--text", steps=[step])
     rows = [line.split() for line in lines]
-    least, place = CLASSES + 1, -1
+    is_timed = most(lines, lambda line: PART_OF_TIME.search(line[:60]))
+    labels = []
     for i in range(min(map(len, rows))):
         values = [row[i] for row in rows]
         n = len(set(values))
-        if 2 <= n <= len(values) // 5 and n < least and not most(values, PART_OF_TIME.search):
-            least, place = n, i
-    if place < 0:
+        if 2 <= n <= min(CLASSES, len(values) // 5) and not most(values, PART_OF_TIME.search):
+            is_grave = most(values, _GRAVE.fullmatch)
+            labels += [(not is_grave, n, i + 1)] if is_grave or not is_timed else []
+    if not labels:
         return None
-    name, field = unused(f"{Path(word).with_suffix('').name}.labels.txt"), f"${place + 1}"
+    field = f"${min(labels)[2]}"
     code = f'{{label = {field}; {field} = ""; print label "\\t" $0}}'
-    return to_train(name, "--text", steps=[f"awk '{code}' {shlex.quote(word)} > {shlex.quote(name)}"])
+    new, step = written(word, ".labels.txt", f"awk {shlex.quote(code)}")
+    return to_train(new, "--text", steps=[step])

@@ -7,20 +7,22 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-from perceptron_rs.cli.proposal.columns import LINES, OF_LABELS, TableColumns
-from perceptron_rs.cli.proposal.proposed import Proposal, by_python, to_train, unused
+from perceptron_rs.cli.proposal.columns import LINES, OF_LABELS, OF_SCORES, TableColumns, cell
+from perceptron_rs.cli.proposal.proposed import Proposal, python, quoted, to_train, written
+from perceptron_rs.cli.proposal.tables import of_cells
 
-_OF_JSON = (*OF_LABELS, "overall", "rating", "stars", "level", "type", "tag")
+_OF_JSON = (*OF_LABELS, *OF_SCORES, "level", "type", "tag")
 #: Keys of objects as vw and river write them, which hold objects of features.
 _OF_RIVER = {"_label", "x"}
 _FLAT = (
-    "import json; flat = lambda x, before='': {k: v for n, y in x.items() for k, v in "
-    "(flat(y, before + n + '.') if isinstance(y, dict) else {before + n: y}).items()}"
+    'flat = lambda x, before="": {k: v for n, y in x.items() for k, v in '
+    '(flat(y, before + n + ".") if isinstance(y, dict) else {before + n: y}).items()}; '
 )
 _TRANSPOSED = "[dict(zip({}, x)) for x in {}]"
+_FILE = 'open(sys.argv[1], encoding="utf-8")'
+_IN_LINES = "import json, sys; {}d = {}; [{} for x in {}]"
 
 
 def of_json(word: str, suffix: str, lines: list[str], text: str) -> Proposal | None:
@@ -32,16 +34,31 @@ def of_json(word: str, suffix: str, lines: list[str], text: str) -> Proposal | N
         return proposed
     keys = records[0].keys()
     is_nested = any(isinstance(records[0][key], dict) for key in keys) and not _OF_RIVER & keys
-    options = _of_records([_flat(record) for record in records] if is_nested else records)
-    if options is None:
+    records = [_flat(record) for record in records] if is_nested else records
+    names = list(dict.fromkeys(name for record in records for name in record))
+    lists = [name for name in names if any(isinstance(record.get(name), list) for record in records)]
+    several = next((name for name in lists if name.lower() in OF_LABELS), None)  # other lists are no features
+    names = [name for name in names if name not in lists]
+    cells = [[cell(record.get(name)) for record in records] for name in names]
+    columns = TableColumns(names, cells, _OF_JSON, ".", has_names=False) if names else None
+    if columns is None or not (columns.is_found or several):
         return None
+    one, source = (
+        "flat(x)" if is_nested else "x",
+        f"map(json.loads, {_FILE})" if rows is None else f"json.load({_FILE})",
+    )
+    if several is None and (columns.mark or columns.limit):  # as a table, of which more can be read
+        one = f"w.writerow([{one}.get(n) for n in {quoted(names)}])"
+        code = f"import csv; w = csv.writer(sys.stdout); w.writerow({quoted(names)}); "
+        code = _IN_LINES.format((_FLAT if is_nested else "") + code, source, one, rows or "d")
+        return of_cells(*written(word, ".csv", python(code)), names, cells)
+    drop = [name for name in lists if name != several]
+    options = columns.options(is_hashed=True, drop=drop, several=several)
     if rows is None and not is_nested:
         return to_train(word, *([] if suffix in (".jsonl", ".ndjson") else ["--format", "jsonl"]), *options)
-    name = unused(f"{Path(word).with_suffix('').name}{'.flat' * (rows is None)}.jsonl")
-    file, one = f"open({word!r}, encoding='utf-8')", "flat(x)" if is_nested else "x"
-    source = f"map(json.loads, {file})" if rows is None else f"json.load({file})"
-    code = f"{_FLAT if is_nested else 'import json'}; d = {source}; [print(json.dumps({one})) for x in "
-    return to_train(name, *options, steps=[by_python(f"{code}{rows or 'd'}]", name)])
+    code = _IN_LINES.format(_FLAT if is_nested else "", source, f"print(json.dumps({one}))", rows or "d")
+    name, step = written(word, f"{'.flat' * (rows is None)}.jsonl", python(code))
+    return to_train(name, *options, steps=[step])
 
 
 def _records(lines: list[str], text: str) -> tuple[str | None, list[dict[str, Any]]]:
@@ -57,12 +74,12 @@ def _records(lines: list[str], text: str) -> tuple[str | None, list[dict[str, An
             while len(values) < LINES:
                 value, at = decoder.raw_decode(text, len(text) - len(text[at:].lstrip(", \r\n\t")))
                 values.append(value)
-        return "d" if begin[1] is None else f"d[{begin[1]!r}]", _json_objects(values)
+        return "d" if begin[1] is None else f"d[{quoted(begin[1])}]", _json_objects(values)
     whole = json.loads(text)
     if len(lines) == 1 and not all(isinstance(value, dict | list) for value in whole.values()):
         return None, [whole]
     if whole.keys() >= {"columns", "data"}:  # as pandas writes tables: by "split", and by columns
-        return _TRANSPOSED.format("d['columns']", "d['data']"), _rows(whole["columns"], whole["data"])
+        return _TRANSPOSED.format('d["columns"]', 'd["data"]'), _rows(whole["columns"], whole["data"])
     is_list = all(isinstance(value, list) for value in whole.values())
     columns = [value if is_list else value.values() for value in whole.values()]
     each = "zip(*d.values())" if is_list else "zip(*(c.values() for c in d.values()))"
@@ -94,28 +111,7 @@ def _of_tokens(word: str, record: dict[str, Any]) -> Proposal | None:
     if not all(isinstance(value, str) for name in lists for value in record[name]):
         return None
     tokens, tags = sorted(lists, key=lambda name: "tag" in name.lower() or "label" in name.lower())
-    name = unused(f"{Path(word).with_suffix('').name}.tags.txt")
-    code = f"import json; [print(*map('\\t'.join, zip(x[{tokens!r}], x[{tags!r}])), '', sep='\\n') "
-    code += f"for x in map(json.loads, open({word!r}, encoding='utf-8'))]"
-    return to_train(name, command="tag-train", steps=[by_python(code, name)])
-
-
-def _of_records(records: list[dict[str, Any]]) -> list[str] | None:
-    """Return the options for objects; None if no key holds labels. Lists are labels, or no features."""
-    names = list(dict.fromkeys(name for record in records for name in record))
-    lists = [name for name in names if any(isinstance(record.get(name), list) for record in records)]
-    several = next((name for name in lists if name.lower() in OF_LABELS), None)
-    names = [name for name in names if name not in lists]
-    cells = [[cell(record.get(name)) for record in records] for name in names]
-    if not names:
-        return None
-    columns = TableColumns(names, cells, _OF_JSON)
-    if several is not None:
-        lists.remove(several)
-        return columns.options(is_hashed=True, drop=lists, several=several)
-    return columns.options(is_hashed=True, drop=lists) if columns.is_found else None
-
-
-def cell(value: Any) -> str:
-    """Return a value as a cell of text; an empty one is missing."""
-    return "" if value is None else str(value)
+    one = f'print(*map("\\t".join, zip(x[{quoted(tokens)}], x[{quoted(tags)}])), "", sep="\\n")'
+    code = _IN_LINES.format("", f"map(json.loads, {_FILE})", one, "d")
+    name, step = written(word, ".tags.txt", python(code))
+    return to_train(name, command="tag-train", steps=[step])

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
+
+#: A text as Python code has it; the shell's quotes around it are others.
+quoted = partial(json.dumps, ensure_ascii=False)
 
 
 class Proposal(NamedTuple):
@@ -17,15 +22,18 @@ class Proposal(NamedTuple):
     command: str
     steps: list[str]
     is_short: bool = False  # so that nothing follows for the options
+    note: str = ""  # what becomes of the labels, which follows from this file
 
     def after(self, *steps: str) -> Proposal:
         """Return it behind other steps."""
         return self._replace(steps=[*steps, *self.steps])
 
 
-def to_train(word: str, *options: str, command: str = "train", steps: Sequence[str] = ()) -> Proposal:
+def to_train(
+    word: str, *options: str, command: str = "train", steps: Sequence[str] = (), note: str = ""
+) -> Proposal:
     """Propose to train."""
-    return Proposal(word, list(options), command, list(steps))
+    return Proposal(word, list(options), command, list(steps), note=note)
 
 
 def unused(name: str) -> str:
@@ -35,11 +43,22 @@ def unused(name: str) -> str:
     return next(one for one in names if not Path(one).exists())
 
 
-def by_python(code: str, new: str) -> str:
-    """Return the command that writes what a line of Python prints."""
-    return f"python -c {shlex.quote(code)} > {shlex.quote(new)}"
+def written(word: str, ending: str, program: str) -> tuple[str, str]:
+    """Return the file that a program makes of one, and the command that does it."""
+    new = unused(f"{Path(word).with_suffix('').name}{ending}")
+    return new, f"{program} {shlex.quote(word)} > {shlex.quote(new)}"
+
+
+def python(code: str) -> str:
+    """Return a program of one line of Python: it finds the name of its file in ``sys.argv``."""
+    return f"python -c {shlex.quote(code)}"
 
 
 def most(lines: Sequence[str], holds: Callable[[str], object]) -> bool:
     """Whether something holds for nearly all lines."""
     return 20 * sum(map(bool, map(holds, lines))) >= 19 * len(lines)
+
+
+def parted(name: str) -> str:
+    """Return the note on numbers that become classes."""
+    return f"this is a classifier: the numbers of {name} become two classes"

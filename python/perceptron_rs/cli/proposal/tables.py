@@ -2,42 +2,97 @@
 
 from __future__ import annotations
 
+import ast
 import csv
-import io
 import re
-import shlex
+from contextlib import suppress
 from itertools import count, zip_longest
 from pathlib import Path
 
-from perceptron_rs.cli.proposal.columns import LEAST, LINES, NUMBER, ONES, ZEROS, TableColumns, has_words
-from perceptron_rs.cli.proposal.objects import cell
-from perceptron_rs.cli.proposal.proposed import Proposal, by_python, most, to_train, unused
+from perceptron_rs.cli.proposal.columns import LEAST, LINES, NUMBER, TableColumns, cell, has_words, is_gap
+from perceptron_rs.cli.proposal.proposed import Proposal, most, parted, python, quoted, to_train, written
 
+#: How a class is marked in a column of its own, and how it is not.
+_ONES, _ZEROS = ("1", "1.0", "True", "true"), ("0", "0.0", "False", "false")
 #: What the labels are called where columns of a class each become one.
 _OF_CLASSES = "labels"
+_UNIT = re.compile(r"\s*[+-]?[\d.,]+ ?([^\W\d_]{1,4}(?:/[a-z]{1,2})?)\s*")
+#: Code that writes a file of Parquet anew: as a table with commas, and with the numbers of Spark's vectors.
+_OF_PARQUET = "import sys, pyarrow.csv as c, pyarrow.dataset as d, pyarrow.parquet as p; "
+_OF_PARQUET += "t = d.dataset(sys.argv[1]).to_table(); "
+_VECTORS = _OF_PARQUET + (
+    'f = lambda x: x["values"] if x["type"] else '
+    '[dict(zip(x["indices"], x["values"])).get(i, 0.0) for i in range(x["size"])]; '
+    "p.write_table(t.set_column({0}, {1}, [[*map(f, t[{0}].to_pylist())]]), sys.stdout.buffer)"
+)
+
+
+class _Table:
+    """A file of a table, and the code that writes another one of its rows ``r``, stage by stage."""
+
+    def __init__(self, word: str, suffix: str, delimiter: str, reads: str = "") -> None:
+        self.word, self.suffix, self.delimiter, self.reads = word, suffix, delimiter, reads
+        self.stages: list[str] = []
+
+    def head(self, code: str, rows: str = "") -> None:
+        """Add a stage that makes another first row of it, which ``n`` is, and of other rows ``x``, too."""
+        self.stages.append(f"n = next(r); r = iter([{code}, *{rows or 'r'}])")
+
+    def steps(self, ending: str = "", end: str = "w.writerows(r)") -> list[str]:
+        """Return the command that makes the other file, if there is a stage or an end of its own."""
+        if not (self.stages or self.reads or ending):
+            return []
+        how = "" if self.delimiter == "," else f", delimiter={quoted(self.delimiter)}"
+        reads = self.reads or f"csv.reader(f{how})"
+        writes = [f"w = csv.writer(sys.stdout{how})"] if end.startswith("w.") else []
+        files = 'import ast, csv, json, re, sys; f = open(sys.argv[1], encoding="utf-8-sig", newline="")'
+        code = "; ".join([files, f"r = {reads}", *self.stages, *writes, end])
+        self.word, step = written(self.word, ending or f".table{self.suffix}", python(code))
+        return [step]
 
 
 def of_table(word: str, suffix: str, lines: list[str], of_file: list[str]) -> Proposal | None:
     """Propose what learns from a table: ``of_file`` has its empty lines, too."""
-    steps: list[str] = []
     fields = [line for line in lines if not re.fullmatch("sep=.", line)]
     delimiter = max(",\t;|", key=lambda mark: _evenness(fields, mark))
-    if not (usual := _evenness(fields, delimiter)):
-        return _of_blanks(word, lines)
-    if all(line.endswith(delimiter) for line in lines[1:]) and len(lines[0].split(delimiter)) == usual - 1:
-        new = unused(f"{Path(word).stem}.cells{suffix}")
-        steps.append(f"sed 's/{re.escape(delimiter)}\\r*$//' {shlex.quote(word)} > {shlex.quote(new)}")
-        word, lines, usual = new, [line.removesuffix(delimiter) for line in lines], usual - 1
-    titles = next(i for i, row in enumerate(csv.reader(lines, delimiter=delimiter)) if len(row) == usual)
-    if titles:  # such as Excel's "sep=;", or a title
-        new = unused(f"{Path(word).stem}.table{suffix}")
-        above = of_file.index(lines[titles])
-        steps.append(f"sed {'1,' * (above > 1)}{above}d {shlex.quote(word)} > {shlex.quote(new)}")
-        word, lines = new, lines[titles:]
-    rows = list(csv.reader(lines, delimiter=delimiter))
-    if len(rows[0]) == 2 and not _has_header(rows) and suffix != ".tsv" and delimiter == "\t":
-        return _of_pairs(word, rows, steps)
+    if usual := _evenness(fields, delimiter):
+        rows = list(csv.reader(of_file, delimiter=delimiter))
+        return _of_rows(_Table(word, suffix, delimiter), rows, usual)
+    rows = [[cell.strip('"') for cell in line.split()] for line in lines]
+    table = _Table(word, ".csv", ",", '([c.strip("\\"") for c in x.split()] for x in f if x.strip())')
+    if len(rows) > 1 and len(rows[0]) + 1 == len(rows[1]):  # as R writes tables: the names of rows have none
+        rows[0].insert(0, "")
+        table.stages.append('r = iter([["", *next(r)], *r])')
+    codes = sum(
+        most(column, re.compile(r"[^:]*\d[^:]*").fullmatch) for column in zip(*rows[1:], strict=False)
+    )
+    is_even = len({len(row) for row in rows}) == 1 and 3 <= len(rows[0]) <= 2 * codes
+    if not is_even or re.search(r"[,\[]", "".join(lines)):
+        return None
+    return _of_rows(table, rows, len(rows[0]))
+
+
+def _of_rows(table: _Table, rows: list[list[str]], usual: int) -> Proposal | None:
+    """Propose what learns from the rows of a table, most of which are as long as each other."""
+    suffix, delimiter = table.suffix, table.delimiter
+    begin = next(i for i, row in enumerate(rows) if len(row) == usual)
+    head = next(i for i, row in enumerate(rows) if row)
+    if len(rows[head]) == usual - 1 and not any(row[-1] for row in rows[head + 1 :] if row):
+        begin, usual = head, usual - 1  # a delimiter is behind each row
+        table.stages.append(f"r = (x[:{usual}] for x in r)")
+    if begin:  # such as Excel's "sep=;", or a title
+        table.stages.append(f"r = iter([*r][{begin}:])")
+    rows = [row[:usual] for row in rows[begin:] if row]
+    if units := {unit[1] for column in zip(*rows[1:], strict=False) if (unit := _unit(column)) is not None}:
+        of_units = rf"([0-9]) ?({'|'.join(sorted(units))})(?!\w)"
+        table.stages.append(f'r = ([re.sub(r"{of_units}", r"\\1", c) for c in x] for x in r)')
+        rows = [[re.sub(of_units, r"\1", cell) for cell in row] for row in rows]
     names, options, has_header = rows[0], [], _has_header(rows)
+    if len(names) == 2 and not has_header and suffix != ".tsv" and delimiter == "\t":
+        first, second = ({row[place] for row in rows} for place in (0, 1))
+        of_texts = ["--format", "tsv", "--no-header", "--target", "f1", "--text-columns", "f0"]
+        steps = table.steps()
+        return to_train(table.word, *(["--text"] if len(first) <= len(second) else of_texts), steps=steps)
     if suffix not in (".csv", ".tsv"):
         options += ["--format", "csv"]
     if delimiter != ("\t" if suffix == ".tsv" else ","):
@@ -46,104 +101,81 @@ def of_table(word: str, suffix: str, lines: list[str], of_file: list[str]) -> Pr
         names = [f"f{i}" for i in range(len(names))]
         options.append("--no-header")
         rows.insert(0, names)
-    elif len(twice := [name for name in names if name.strip()]) > len(set(twice)):
-        new = unused(f"{Path(word).stem}.names{suffix}")
-        names = _told_apart(names)
-        header = io.StringIO()
-        csv.writer(header, delimiter=delimiter, lineterminator="").writerow(names)
-        line = re.sub(r"([\\/&])", r"\\\1", header.getvalue())
-        steps.append(f"sed {shlex.quote(f'1s/.*/{line}/')} {shlex.quote(word)} > {shlex.quote(new)}")
-        word = new
+    elif (apart := _told_apart(names)) != names:
+        names = apart
+        table.head(quoted(names))
     if len(rows) < 2:
         return None
     cells = [list(column) for column in zip_longest(*rows[1:], fillvalue="")][: len(names)]
-    labelled = _labelled(word, suffix, delimiter, names, cells) if has_header else None
-    if labelled is not None:
-        word, names, cells, program = labelled
-        steps.append(program)
-    if word.endswith(".jsonl"):
-        return to_train(
-            word, *TableColumns(names, cells).options(is_hashed=True, several=_OF_CLASSES), steps=steps
-        )
-    columns = TableColumns(names, cells, decimal="," if delimiter == ";" else ".")
-    if columns.is_one_class:
-        return None
-    if not columns.is_found and suffix not in (".csv", ".tsv"):
-        return None
-    options += columns.options(is_text=True)
-    return Proposal(word, options, "train", steps, is_short=len(rows) < LEAST)
-
-
-def _labelled(
-    word: str, suffix: str, delimiter: str, names: list[str], cells: list[list[str]]
-) -> tuple[str, list[str], list[list[str]], str] | None:
-    """Return a file with one column of labels, each of which is there, its columns and what writes it.
-
-    None if it is that already. Of several labels the file is JSON lines, with a list of them.
-    """
-    dialect = f"dict(delimiter={delimiter!r})"
-    code = "import csv, json, sys; "
-    code += f"r = csv.reader(open({word!r}, encoding='utf-8-sig', newline=''), **{dialect}); "
-    writer, new = f"csv.writer(sys.stdout, **{dialect})", unused(f"{Path(word).stem}.labelled{suffix}")
-    ones = [[cell in ONES for cell in column] for column in cells]
-    k, is_one = _class_columns(cells, ones)
+    if has_header and (end := _of_tokens(names, cells)) is not None:
+        steps = table.steps(".tags.txt", end)
+        return to_train(table.word, command="tag-train", steps=steps)
+    k, is_one = _class_columns(cells) if has_header else (len(cells), False)
+    marked = f"c for c, v in zip(n[{k}:], x[{k}:]) if v in {quoted(_ONES)}"
+    is_text = any(has_words([cell for cell in column if cell]) for column in cells[:k])
     if is_one:
         label = _told_apart([*names[:k], _OF_CLASSES])[-1]
-        code += f"n = next(r); w = {writer}; w.writerow([*n[:{k}], {label!r}]); "
-        code += f"w.writerows([*x[:{k}], *(c for c, v in zip(n[{k}:], x[{k}:]) if v in {ONES})] for x in r)"
-        column = [names[k + row.index(True)] for row in zip(*ones[k:], strict=True)]
-        return new, [*names[:k], label], [*cells[:k], column], by_python(code, new)
-    is_text = any(has_words([cell for cell in column if cell]) for column in cells[:k])
-    if is_text and k < len(cells) - 1 and not TableColumns(names, cells).is_called:
-        new = unused(f"{Path(word).stem}.labelled.jsonl")
-        code += f"n = next(r); [print(json.dumps(dict(zip(n[:{k}], x)) | {{{_OF_CLASSES!r}: "
-        code += f"[c for c, v in zip(n[{k}:], x[{k}:]) if v in {ONES}]}})) for x in r]"
-        return new, names[:k], cells[:k], by_python(code, new)
-    if _has_gaps(names, cells):
-        code += f"{writer}.writerows(x for x in r if ''.join(x[{len(names) - 1}:]).strip())"
+        table.head(f"[*n[:{k}], {quoted(label)}]", f"([*x[:{k}], *({marked})] for x in r)")
+        marks = zip(*cells[k:], strict=True)
+        column = [next(n for n, v in zip(names[k:], row, strict=True) if v in _ONES) for row in marks]
+        names, cells = [*names[:k], label], [*cells[:k], column]
+    elif is_text and k < len(cells) - 1 and not TableColumns(names, cells).is_called:
+        record = f'dict(zip(n[:{k}], x)) | {{"{_OF_CLASSES}": [{marked}]}}'
+        steps = table.steps(".labelled.jsonl", f"n = next(r); [print(json.dumps({record})) for x in r]")
+        several = TableColumns(names[:k], cells[:k]).options(is_hashed=True, several=_OF_CLASSES)
+        return to_train(table.word, *several, steps=steps)
+    elif has_header and _has_gaps(names, cells):
+        table.stages.append(f'r = (x for x in r if "".join(x[{len(names) - 1}:]).strip())')
         full = [i for i, cell in enumerate(cells[-1]) if cell.strip()]
-        return new, names, [[column[i] for i in full] for column in cells], by_python(code, new)
+        cells = [[column[i] for i in full] for column in cells]
+    columns = TableColumns(names, cells, decimal="," if delimiter == ";" else ".", has_names=has_header)
+    if columns.is_one_class or not (columns.is_found or suffix in (".csv", ".tsv")):
+        return None
+    if columns.limit is not None:
+        at, limit = columns.target, columns.limit
+        plain = (
+            f're.sub("[^-+0-9{columns.mark}]", "", x[{at}]).replace(",", ".")' if columns.mark else f"x[{at}]"
+        )
+        label = f'(">" if float({plain}) > {limit} else "<=") + "{limit}"'
+        rest = f"[*x[:{at}], {label}, *x[{at + 1}:]] for x in r if x[{at}].strip()"
+        table.stages.append(f"r = iter([{'next(r), ' * has_header}*({rest})])")
+    options += columns.options(is_text=True)
+    steps, note = table.steps(), parted(names[columns.target]) if columns.limit else ""
+    return Proposal(table.word, options, "train", steps, len(rows) < LEAST, note)
+
+
+def _unit(column: tuple[str, ...]) -> re.Match[str] | None:
+    """Return the unit behind the numbers of a column, such as kg; None if there is none, or several are."""
+    units = [_UNIT.fullmatch(cell) for cell in column if not is_gap(cell)]
+    return units[0] if units and all(units) and len({one and one[1] for one in units}) == 1 else None
+
+
+def _of_tokens(names: list[str], cells: list[list[str]]) -> str | None:
+    """Return the code that writes tokens and tags, where rows are tokens of sentences, or lists of tags."""
+    lower = [name.strip().lower() for name in names]
+    place = next((i for i, name in enumerate(lower) if name.startswith("sent")), None)
+    token = next((i for i, name in enumerate(lower) if name in ("word", "words", "token", "tokens")), 0)
+    if place is not None and place < token < len(names) - 1:
+        ends = f'"\\n" * (i > 0 and x[{place}] not in ("", r[i - 1][{place}]))'
+        return f'r = [*r][1:]; [print({ends} + "\\t".join(x[{token}:])) for i, x in enumerate(r)]'
+    with suppress(ValueError, SyntaxError):
+        n = len(ast.literal_eval(cells[-1][0])) if cells[-1][0].startswith("[") else 0
+        texts = [i for i, column in enumerate(cells) if len(column[0].split()) == n > 1]
+        pairs = f"zip(x[{texts[0]}].split(), ast.literal_eval(x[-1]))" if texts else None
+        return pairs and f'next(r); [print(*map("\\t".join, {pairs}), "", sep="\\n") for x in r]'
     return None
 
 
-def _class_columns(cells: list[list[str]], ones: list[list[bool]]) -> tuple[int, bool]:
+def _class_columns(cells: list[list[str]]) -> tuple[int, bool]:
     """Return the first of the last columns that hold 0 and 1, and whether one class is marked in each row."""
     first = len(cells)
-    while first and all(cell in (*ONES, *ZEROS) for cell in cells[first - 1]):
+    while first and all(cell in (*_ONES, *_ZEROS) for cell in cells[first - 1]):
         first -= 1
+    ones = [[cell in _ONES for cell in column] for column in cells]
     for k in range(len(cells) - 2, first - 1, -1):
         if all(sum(row) == 1 for row in zip(*ones[k:], strict=True)) and all(map(any, ones[k:])):
             return k, True
     return first, False
-
-
-def _of_pairs(word: str, rows: list[list[str]], steps: list[str]) -> Proposal:
-    """Propose what learns from a label and a text, or a text and a label, with a tab between."""
-    first, second = ({row[place] for row in rows if len(row) == 2} for place in (0, 1))
-    if len(first) <= len(second):
-        return to_train(word, "--text", steps=steps)
-    options = ["--format", "tsv", "--no-header", "--target", "f1", "--text-columns", "f0"]
-    return to_train(word, *options, steps=steps)
-
-
-def _of_blanks(word: str, lines: list[str]) -> Proposal | None:
-    """Propose a table with commas for one whose columns stand apart by blanks, most of them numbers."""
-    rows, program = [line.split() for line in lines], "{$1 = $1; print}"
-    if len(rows) > 1 and len(rows[0]) + 1 == len(rows[1]):  # as R writes tables: the names of rows have none
-        rows[0], program = ['""', *rows[0]], f'NR == 1 {{$0 = "\\"\\" " $0}} {program}'
-    bare = [[cell.strip('"') for cell in row] for row in rows[1:]]
-    numbers = sum(most(column, NUMBER.fullmatch) for column in zip(*bare, strict=False))
-    if (
-        len({len(row) for row in rows}) > 1
-        or len(rows[0]) < 3
-        or 2 * numbers < len(rows[0])
-        or "," in "".join(lines)
-    ):
-        return None
-    new = unused(f"{Path(word).stem}.table.csv")
-    commas = [",".join(row) for row in rows]
-    proposed = of_table(new, ".csv", commas, commas)
-    return proposed and proposed.after(f"awk '{program}' OFS=, {shlex.quote(word)} > {shlex.quote(new)}")
 
 
 def _has_gaps(names: list[str], cells: list[list[str]]) -> bool:
@@ -188,7 +220,25 @@ def of_parquet(word: str, path: Path) -> Proposal | None:
 
     with parquet.ParquetFile(path) as file:
         table = next(file.iter_batches(LINES))
-        index = [name for name in (file.schema_arrow.pandas_metadata or {}).get("index_columns", []) if name]
+        index = (file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
+    index = [name for name in table.schema.names if name in index]
     names = [name for name in table.schema.names if name not in index]
     cells = [[cell(value) for value in table.column(name).to_pylist()] for name in names]
-    return to_train(word, *TableColumns(names, cells).options()) if table.num_rows >= LEAST else None
+    steps: list[str] = []
+    for name, column in zip(names, cells, strict=True):
+        if column[0].startswith("{'type': ") and "'values': [" in column[0]:
+            code = _VECTORS.format(table.schema.names.index(name), quoted(name))
+            column[:], (word, *steps) = ["[]"] * len(column), written(word, ".lists.parquet", python(code))
+    columns = TableColumns(names, cells, decimal=".")
+    if table.num_rows < LEAST:
+        return None
+    if columns.mark or columns.limit:
+        code = f"c.write_csv(t.drop_columns({quoted(index)}), sys.stdout.buffer)"
+        return of_cells(*written(word, ".csv", python(_OF_PARQUET + code)), names, cells)
+    return to_train(word, *columns.options(), steps=steps)
+
+
+def of_cells(word: str, step: str, names: list[str], cells: list[list[str]]) -> Proposal | None:
+    """Propose what learns from a table with commas, which a step writes."""
+    proposed = _of_rows(_Table(word, ".csv", ","), [names, *map(list, zip(*cells, strict=True))], len(names))
+    return proposed and proposed.after(step)
