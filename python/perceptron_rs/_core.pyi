@@ -18,6 +18,7 @@ __all__ = [
     "DenseRows",
     "Draft",
     "Model",
+    "NGrams",
     "Pass",
     "Rule",
     "Run",
@@ -29,17 +30,22 @@ __all__ = [
     "_instruction_sets",
     "_leave_standard",
     "_swap_float_control",
+    "added_rows",
     "attribute_rows",
     "average",
     "crc32",
     "csr_rows",
     "dense_rows",
     "elementary",
+    "hashed_texts",
     "kernel_matrix",
     "kernel_scores",
     "margin",
     "mlp_scores",
     "mlp_start",
+    "murmur3",
+    "normalized",
+    "parted_rows",
     "permutation",
     "read_svmlight",
     "read_svmlight_part",
@@ -188,6 +194,33 @@ def attribute_rows(
 @final
 class SequenceWeights: ...
 
+@final
+class NGrams:
+    def __new__(cls) -> Self: ...
+    def add(self, names: list[bytes], counts: list[int]) -> None: ...
+    def arrays(
+        self,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64]]: ...
+
+def hashed_texts(
+    texts: Sequence[str],
+    options: object,
+    *,
+    letters: str,
+    stop_words: Sequence[str],
+    columns: int,
+    before: bytes,
+    known: dict[bytes, int] | None,
+    met: NGrams | None,
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
+def murmur3(texts: list[bytes]) -> NDArray[np.uint32]: ...
+def normalized(values: NDArray[np.float64], ends: NDArray[np.int64], norm: str) -> NDArray[np.float64]: ...
+def parted_rows(
+    rows: tuple[NDArray[np.float64], NDArray[Any], NDArray[np.int64]], width: int, n: int
+) -> list[tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]]: ...
+def added_rows(
+    parts: list[tuple[NDArray[np.float64], NDArray[Any], NDArray[np.int64]]],
+) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[np.int64]]: ...
 def read_svmlight(
     paths: Sequence[str | os.PathLike[str]],
     *,

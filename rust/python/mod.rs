@@ -7,6 +7,7 @@ mod audit;
 mod border;
 mod budget;
 mod environment;
+mod hashed;
 mod kernel;
 mod linear;
 mod margin;
@@ -44,5 +45,6 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     mlp::register(m)?;
     margin::register(m)?;
     storage::register(m)?;
+    hashed::register(m)?;
     text::register(m)
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import re
@@ -58,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # No number of ours comes from BLAS, whose threads wait busily when NumPy has been loaded.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     import_late()
+    gc.set_threshold(1 << 16)  # of what imports make there is no garbage, and to look for it takes long
     _write_utf8()
     with raise_terminated():
         status = _run(None)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.csr import without_duplicates
+from perceptron_rs._core import added_rows, murmur3
 from perceptron_rs.arrays.likes import is_real, nearest_float
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.features.hashing import columns_of_hashes, murmur3
+from perceptron_rs.features.hashing import columns_of_hashes
 from perceptron_rs.features.text import HashedRows, Words
 
 #: Between the names of an object and of what it holds, as Vowpal Wabbit writes namespaces.
@@ -160,14 +160,12 @@ def hashed_dictionaries(
                 values.append(value)
         ends[number] = len(names)
     encoded = [name.encode() for name in names]
-    hashes = murmur3(encoded)
     if words is not None:
-        words.add_names(encoded, hashes)
-    columns, is_positive = columns_of_hashes(hashes, n_columns)
+        words.met.add(encoded, [1] * len(encoded))
+    columns, is_positive = columns_of_hashes(murmur3(encoded), n_columns)
     signed = np.array(values, dtype=np.float64)
     signed[~is_positive] *= -1.0
-    ends, columns, sums = without_duplicates(ends, columns, signed)
-    return HashedRows(sums, columns, ends)
+    return HashedRows(*added_rows([(signed, columns, ends)]))
 
 
 def hashed_columns(
@@ -189,15 +187,12 @@ def hashed_columns(
             counts = np.array([np.count_nonzero(is_there)])
         if not len(encoded):
             continue
-        hashes = murmur3(encoded)
-        own, is_positive = columns_of_hashes(hashes, n_columns)
+        own, is_positive = columns_of_hashes(murmur3(encoded), n_columns)
         where[:, j] = own[codes]
         values[:, j] *= np.where(is_positive, 1.0, -1.0)[codes]
         if words is not None:
-            is_used = counts > 0
-            used = [name for name, is_one in zip(encoded, is_used.tolist(), strict=True) if is_one]
-            words.add_names(used, hashes[is_used], counts[is_used])
+            used = np.flatnonzero(counts).tolist()
+            words.met.add([encoded[i] for i in used], counts[used].tolist())
     is_entry = values != 0
     ends = np.append(0, np.cumsum(np.count_nonzero(is_entry, axis=1)))
-    ends, indices, sums = without_duplicates(ends, where[is_entry], values[is_entry])
-    return HashedRows(sums, indices, ends)
+    return HashedRows(*added_rows([(values[is_entry], where[is_entry], ends)]))

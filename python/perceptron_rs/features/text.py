@@ -1,31 +1,28 @@
 """Texts as columns, as scikit-learn's ``HashingVectorizer`` makes them: n-grams are hashed, with a sign.
 
-All n-grams of many texts are hashed at once, in NumPy: they are parts of one buffer of UTF-8. Columns, signs
-and values are those of scikit-learn, to the last bit; tests compare them.
+The core takes texts apart and hashes them, outside the interpreter. What a letter is, Python says. Columns,
+signs and values are those of scikit-learn, to the last bit; tests compare them.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs._core import NGrams, hashed_texts, murmur3
+from perceptron_rs._core import normalized as of_norm
 from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.choices import Accents, Analyzer, Norm
 from perceptron_rs.errors import OptionsError
-from perceptron_rs.features.hashing import columns_of_hashes, murmur3, murmur3_of_parts
+from perceptron_rs.features.hashing import columns_of_hashes
 
-#: So many characters are looked at together.
-_BLOCK = 1 << 19
 _WHITE = re.compile(r"\s\s+")
-#: Of bytes; those of other characters are looked at by themselves.
-_ASCII_WORDS = np.array([code < 128 and (chr(code).isalnum() or code == ord("_")) for code in range(256)])
-_WIDEST_STOP_WORD = 16
 
 
 class HashedRows(NamedTuple):
@@ -34,15 +31,6 @@ class HashedRows(NamedTuple):
     data: NDArray[np.float64]
     indices: NDArray[np.int32]
     indptr: NDArray[np.int64]
-
-
-class _Grams(NamedTuple):
-    """N-grams of some texts: each one's span in a buffer of UTF-8, and the index of its text."""
-
-    text: NDArray[np.uint8]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    numbers: NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,19 +72,23 @@ class HashedText:
                 settings={"analyzer": "word"},
             )
 
-    def grams(self, texts: Sequence[str]) -> Iterator[_Grams]:
-        """Give the n-grams of the texts, of some at a time."""
-        at = 0
-        while at < len(texts):
-            end, size = at + 1, len(texts[at])
-            while end < len(texts) and size < _BLOCK:
-                size += len(texts[end])
-                end += 1
-            some = list(map(str.lower, texts[at:end])) if self.lowercase else texts[at:end]
-            some = some if self.strip_accents is None else [self._without_accents(text) for text in some]
-            grams = self._words(some) if self.analyzer == "word" else self._characters(some)
-            yield grams._replace(numbers=grams.numbers + at)
-            at = end
+    def _prepared(self, texts: Sequence[str]) -> tuple[Sequence[str], str]:
+        """Return texts as n-grams are cut from them, and their letters beyond ASCII, as Python knows them.
+
+        Texts of ASCII are made small where they are hashed, unless accents go, which may leave capitals.
+        """
+        every = self.strip_accents is not None
+        others = [place for place, text in enumerate(texts) if every or not text.isascii()]
+        if others:
+            texts = list(texts)
+            for place in others:
+                lower = texts[place].lower() if self.lowercase else texts[place]
+                texts[place] = lower if self.strip_accents is None else self._without_accents(lower)
+        if self.analyzer != "word":
+            texts = [_WHITE.sub(" ", text) for text in texts]
+            return texts if self.analyzer == "char" else [" ".join(text.split()) for text in texts], ""
+        letters = set().union(*(texts[place] for place in others))
+        return texts, "".join(letter for letter in letters if letter > "\x7f" and letter.isalnum())
 
     def _without_accents(self, text: str) -> str:
         """Strip accents and other combining marks, whatever Unicode normal form the text has."""
@@ -106,71 +98,6 @@ class HashedText:
         if self.strip_accents == "ascii":
             return parts.encode("ascii", "ignore").decode()
         return "".join(letter for letter in parts if not unicodedata.combining(letter))
-
-    def _words(self, texts: Sequence[str]) -> _Grams:
-        """Return n-grams of words: of two letters, digits or _ or more, as ``token_pattern`` has them."""
-        text, codes, places = _encoded("\n".join(texts) + "\n")
-        begins = np.cumsum([0, *map(len, texts)])[:-1] + np.arange(len(texts))
-        is_word = _are_words(codes)
-        edges = np.flatnonzero(is_word[1:] != is_word[:-1]) + 1
-        edges = np.append(0, edges) if is_word[0] else edges
-        starts, ends = edges[::2], edges[1::2]
-        is_kept = ends - starts > 1
-        is_word[starts[~is_kept]] = False
-        starts, ends = starts[is_kept], ends[is_kept]
-        firsts = np.append(np.searchsorted(starts, begins), len(starts))
-        numbers = np.repeat(np.arange(len(texts)), np.diff(firsts))
-        if places is not None:
-            starts, ends, is_word = places[starts], places[ends], np.repeat(is_word, np.diff(places))
-        if self.stop_words is not None:
-            is_kept = ~_are_stop_words(text, starts, ends)
-            is_word[is_word] = np.repeat(is_kept, ends - starts)
-            starts, ends, numbers = starts[is_kept], ends[is_kept], numbers[is_kept]
-        # The words alone, with one blank behind each: an n-gram of words is a part of that.
-        is_word[ends] = True
-        text = text.copy()
-        text[ends] = ord(" ")
-        text = text[is_word]
-        lengths = ends - starts
-        ends = np.cumsum(lengths + 1) - 1
-        starts = ends - lengths
-        return _joined_grams(text, [self._several(starts, ends, numbers, n) for n in self._sizes()])
-
-    def _sizes(self) -> range:
-        return range(self.ngrams[0], self.ngrams[1] + 1)
-
-    @staticmethod
-    def _several(starts: Any, ends: Any, numbers: Any, n: int) -> tuple[Any, Any, Any]:
-        last = len(starts) - n + 1
-        if last <= 0:
-            return starts[:0], ends[:0], numbers[:0]
-        are_of_one = numbers[:last] == numbers[n - 1 :]
-        return starts[:last][are_of_one], ends[n - 1 :][are_of_one], numbers[:last][are_of_one]
-
-    def _characters(self, texts: Sequence[str]) -> _Grams:
-        """Return n-grams of characters; with "char_wb" of words between blanks, each by itself."""
-        parts = [_WHITE.sub(" ", text) for text in texts]
-        numbers = np.arange(len(parts))
-        if self.analyzer == "char_wb":
-            words = [part.split() for part in parts]
-            numbers = np.repeat(numbers, [len(each) for each in words])
-            parts = [f" {word} " for each in words for word in each]
-        text, _, places = _encoded("".join(parts) + "\n")
-        lengths = np.array([len(part) for part in parts], dtype=np.int64)
-        begins = np.cumsum(lengths) - lengths
-        of_sizes = []
-        for n in self._sizes():
-            counts = np.maximum(lengths - n + 1, 0)
-            if self.analyzer == "char_wb" and n == self.ngrams[0]:
-                counts = np.maximum(counts, 1)  # a short word counts once
-            of_part = np.repeat(np.arange(len(parts)), counts)
-            offsets = np.arange(len(of_part)) - np.repeat(np.cumsum(counts) - counts, counts)
-            starts = begins[of_part] + offsets
-            ends = np.minimum(starts + n, begins[of_part] + lengths[of_part])
-            if places is not None:
-                starts, ends = places[starts], places[ends]
-            of_sizes.append((starts, ends, numbers[of_part]))
-        return _joined_grams(text, of_sizes)
 
 
 def checked_ngrams(given: object) -> tuple[int, int]:
@@ -184,114 +111,40 @@ def checked_ngrams(given: object) -> tuple[int, int]:
     raise OptionsError(f"{{ngrams}} must be two whole numbers from 1 to 100, the smaller first, got {shown}")
 
 
-def _joined_grams(text: NDArray[np.uint8], parts: list[tuple[Any, Any, Any]]) -> _Grams:
-    starts, ends, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return _Grams(text, starts, ends, numbers)
-
-
-def _encoded(
-    text: str,
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8] | NDArray[np.uint32], NDArray[np.int64] | None]:
-    """Return a text as UTF-8, as codes of characters, and where each begins; None: they are the bytes."""
-    encoded = np.frombuffer(text.encode(), dtype=np.uint8)
-    if len(encoded) == len(text):
-        return encoded, encoded, None
-    codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
-    places = np.flatnonzero((encoded & 0xC0) != 0x80)
-    return encoded, codes, np.append(places, len(encoded))
-
-
-def _are_words(codes: NDArray[np.uint8] | NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Return which characters belong to words, as ``re`` says."""
-    if codes.dtype == np.uint8:
-        return np.take(_ASCII_WORDS, codes)
-    are_words: NDArray[np.bool_] = np.take(_ASCII_WORDS, np.minimum(codes, 128))
-    others = np.flatnonzero(codes > 127)
-    distinct, which = np.unique(codes[others], return_inverse=True)
-    are_words[others] = np.array([chr(code).isalnum() for code in distinct.tolist()], dtype=bool)[which]
-    return are_words
-
-
-def _are_stop_words(text: NDArray[np.uint8], starts: Any, ends: Any) -> NDArray[np.bool_]:
-    from perceptron_rs.features.stop_words import ENGLISH
-
-    known = np.array(ENGLISH, dtype=f"S{_WIDEST_STOP_WORD}")
-    text = np.append(text, np.zeros(_WIDEST_STOP_WORD, dtype=np.uint8))
-    are_stop = np.zeros(len(starts), dtype=bool)
-    lengths = ends - starts
-    for length in range(2, _WIDEST_STOP_WORD):  # letters alone: as many bytes
-        own = np.flatnonzero(lengths == length)
-        letters = text[starts[own][:, np.newaxis] + np.arange(length)]
-        words = np.ascontiguousarray(letters).view(f"S{length}").reshape(-1)
-        are_stop[own] = np.isin(words, known[np.char.str_len(known) == length])
-    return are_stop
-
-
 def hashed_rows(
     texts: Sequence[str],
     options: HashedText,
     n_columns: int,
     words: Words | None = None,
     before: bytes = b"",
-    known: Mapping[bytes, int] | None = None,
+    known: dict[bytes, int] | None = None,
 ) -> HashedRows:
     """Return the counts of n-grams, with their signs, and tell ``words`` of them; see `normalized`.
 
     Each n-gram is hashed with ``before`` in front; or those that are ``known`` have columns, and no signs.
     """
-    data, indices, counts = [], [], np.zeros(len(texts) + 1, dtype=np.int64)
-    for grams in options.grams(texts):
-        if known is not None:
-            text, parts = grams.text.tobytes(), zip(grams.starts.tolist(), grams.ends.tolist(), strict=True)
-            own = np.array([known.get(text[start:end], -1) for start, end in parts], dtype=np.int64)
-            keys = ((grams.numbers * n_columns + own) << 1)[own >= 0]
-        else:
-            sizes = grams.ends - grams.starts
-            hashes = murmur3_of_parts(grams.text, grams.starts, sizes, before).view(np.int32)
-            if words is not None:
-                words.add(grams, hashes, before=before)
-            columns, is_positive = columns_of_hashes(hashes, n_columns)
-            keys = (grams.numbers * n_columns + columns) << 1 | ~is_positive
-        keys.sort(kind="stable")  # which finds that they stand by texts
-        signs = 1 - 2 * (keys & 1)
-        keys >>= 1
-        first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else keys
-        sums = np.add.reduceat(signs, first) if len(keys) else signs
-        numbers, places = np.divmod(keys[first], n_columns)
-        data.append(np.ones(len(sums)) if options.binary else sums.astype(np.float64))
-        indices.append(places.astype(np.int32))
-        counts[1:] += np.bincount(numbers, minlength=len(texts))
-    values = np.concatenate(data) if data else np.zeros(0)
-    columns = np.concatenate(indices) if indices else np.zeros(0, dtype=np.int32)
-    return HashedRows(values, columns, np.cumsum(counts))
+    stop_words: Sequence[str] = ()
+    if options.stop_words is not None:
+        from perceptron_rs.features.stop_words import ENGLISH as stop_words  # noqa: N811
+    texts, letters = options._prepared(texts)
+    rows = hashed_texts(
+        texts,
+        options if options.strip_accents is None else replace(options, lowercase=False),
+        letters=letters,
+        stop_words=stop_words,
+        columns=n_columns,
+        before=before,
+        known=known,
+        met=None if words is None else words.met,
+    )
+    return HashedRows(*rows)
 
 
 def normalized(rows: HashedRows, norm: Norm) -> HashedRows:
     """Return rows of that norm, added up in the order of the columns; rows of zeros stay as they are."""
     if norm is None:
         return rows
-    sizes = _row_sums(rows.data * rows.data if norm == "l2" else np.abs(rows.data), rows.indptr)
-    sizes = np.sqrt(sizes) if norm == "l2" else sizes
-    sizes[sizes == 0] = 1.0
-    return rows._replace(data=rows.data / np.repeat(sizes, np.diff(rows.indptr)))
-
-
-def _row_sums(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the sum of each row, one number after another."""
-    lengths = np.diff(indptr)
-    sums = np.zeros(len(lengths))
-    if (np.trunc(values) == values).all() and np.add.reduce(np.abs(values)) < 2.0**53:  # in any order
-        rows = np.flatnonzero(lengths)
-        if len(rows):
-            sums[rows] = np.add.reduceat(values, indptr[rows])
-        return sums
-    order = np.argsort(-lengths, kind="stable")
-    starts, active = indptr[order], len(lengths) - np.cumsum(np.bincount(lengths, minlength=1))
-    row_sums = sums[order]
-    for j, n in enumerate(active[:-1].tolist()):
-        row_sums[:n] += values[starts[:n] + j]
-    sums[order] = row_sums
-    return sums
+    return rows._replace(data=of_norm(rows.data, rows.indptr.astype(np.int64, copy=False), norm))
 
 
 class Words:
@@ -301,67 +154,22 @@ class Words:
     """
 
     def __init__(self) -> None:
-        self._hashes = np.zeros(0, dtype=np.int32)
-        self._counts = np.zeros(0, dtype=np.int64)
-        self._texts: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
-        self._starts = np.zeros(0, dtype=np.int64)
-        self._ends = np.zeros(0, dtype=np.int64)
-
-    def add_names(
-        self, names: Sequence[bytes], hashes: NDArray[np.uint32], counts: NDArray[np.int64] | None = None
-    ) -> None:
-        """Count names of features as n-grams; each once, or so often."""
-        ends = np.cumsum(np.fromiter(map(len, names), dtype=np.int64, count=len(names)))
-        starts = np.append(0, ends)[:-1]
-        text = np.frombuffer(b"".join(names), dtype=np.uint8)
-        self.add(_Grams(text, starts, ends, starts), hashes.view(np.int32), counts)
-
-    def add(
-        self,
-        grams: _Grams,
-        hashes: NDArray[np.int32],
-        times: NDArray[np.int64] | None = None,
-        before: bytes = b"",
-    ) -> None:
-        """Count n-grams, with ``before`` in front; each once, or so often."""
-        if not len(hashes):
-            return
-        keys = hashes.astype(np.int64) << 32 | np.arange(len(hashes))
-        keys.sort()
-        sorted_hashes = (keys >> 32).astype(np.int32)
-        first = np.flatnonzero(np.append(True, sorted_hashes[1:] != sorted_hashes[:-1]))
-        counts, own = np.diff(np.append(first, len(keys))), sorted_hashes[first]
-        if times is not None:
-            counts = np.add.reduceat(times[keys & 0xFFFFFFFF], first)
-        places = keys[first] & 0xFFFFFFFF
-        if len(self._hashes):
-            at = np.minimum(np.searchsorted(self._hashes, own), len(self._hashes) - 1)
-            is_known = self._hashes[at] == own
-            self._counts[at[is_known]] += counts[is_known]
-            own, counts, places = own[~is_known], counts[~is_known], places[~is_known]
-        texts, lengths = _end_to_end(grams.text, grams.starts[places], grams.ends[places])
-        front = np.frombuffer(before * len(lengths), dtype=np.uint8)
-        texts = np.insert(texts, np.repeat(np.cumsum(lengths) - lengths, len(before)), front)
-        lengths += len(before)
-        every = np.concatenate([self._hashes, own])
-        starts = np.concatenate([self._starts, len(self._texts) + np.cumsum(lengths) - lengths])
-        ends = np.concatenate([self._ends, len(self._texts) + np.cumsum(lengths)])
-        order = np.argsort(every, kind="stable")
-        self._texts = np.concatenate([self._texts, texts])
-        self._hashes, self._counts = every[order], np.concatenate([self._counts, counts])[order]
-        self._starts, self._ends = starts[order], ends[order]
+        self.met = NGrams()
 
     def most_frequent(self, columns: NDArray[np.generic], n_columns: int, most: int) -> KeptWords:
         """Return up to ``most`` n-grams of each of these columns, the most frequent first."""
-        of_column = columns_of_hashes(self._hashes, n_columns)[0].astype(np.int64)
+        hashes, counts, text, ends = self.met.arrays()
+        of_column = columns_of_hashes(hashes, n_columns)[0].astype(np.int64)
         own = np.flatnonzero(np.isin(of_column, columns))
-        order = own[np.lexsort((self._hashes[own], -self._counts[own], of_column[own]))]
+        order = own[np.lexsort((hashes[own], -counts[own], of_column[own]))]
         in_order = of_column[order]
         distinct, first, numbers = np.unique(in_order, return_index=True, return_counts=True)
         rank = np.arange(len(in_order)) - np.repeat(first, numbers)
         kept = order[rank < most]
-        texts, lengths = _end_to_end(self._texts, self._starts[kept], self._ends[kept])
-        return KeptWords(in_order[rank < most], texts, np.cumsum(lengths), distinct, numbers)
+        starts = np.append(0, ends)[:-1][kept]
+        lengths = ends[kept] - starts
+        places = np.arange(int(lengths.sum())) + np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+        return KeptWords(in_order[rank < most], text[places], np.cumsum(lengths), distinct, numbers)
 
 
 class KeptWords(NamedTuple):
@@ -413,13 +221,3 @@ class KeptWords(NamedTuple):
         known = at < len(self.used) and self.used[at] == column
         words = [word.decode("utf-8", "replace") for word in texts]
         return words, signs, int(self.counts[at]) - len(texts) if known else 0
-
-
-def _end_to_end(
-    text: NDArray[np.uint8], starts: Any, ends: Any
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return parts of a text end to end, and their lengths."""
-    lengths = ends - starts
-    before = np.cumsum(lengths) - lengths
-    places = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
-    return text[places], lengths

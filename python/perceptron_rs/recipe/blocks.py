@@ -163,7 +163,8 @@ def as_json(value: Any) -> Any:
         parts = vars(value).items()
         return {name: as_json(part) for name, part in parts if part is not None or name not in LATER_OF_TEXT}
     if isinstance(value, tuple):
-        return [part.to_json() if isinstance(part, Block) else part for part in value]
+        are_blocks = isinstance(next(iter(value), None), Block)  # else they may be a million numbers
+        return [block.to_json() for block in value] if are_blocks else list(value)
     return value
 
 

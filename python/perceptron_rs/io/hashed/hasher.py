@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.arrays.csr import csr_slice, without_duplicates
+from perceptron_rs._core import added_rows, parted_rows
+from perceptron_rs.arrays.csr import csr_slice
 from perceptron_rs.features.categories import Categories, TextNotes
 from perceptron_rs.features.dictionaries import WITHIN, Column, Strings, hashed_columns, hashed_dictionaries
 from perceptron_rs.features.text import HashedRows, HashedText, Words, hashed_rows, normalized
@@ -79,7 +80,7 @@ class ExampleHasher:
         def some(begin: int, end: int) -> CsrArrays:
             parts: list[Any] = [self._text(name, column[begin:end]) for name, column in texts.items()]
             if not self.in_blocks:
-                return self._weighed(parts, rest, begin, end)
+                return self._weighed(parts, None if rest is None else _rows_of(rest, begin, end))
             parts += [_rows_of(block, begin, end) for block in (rest, numbers) if block is not None]
             return side_by_side(parts, [self.n_columns] * len(parts))
 
@@ -111,28 +112,19 @@ class ExampleHasher:
 
     def weighed(self, blocks: CsrArrays) -> CsrArrays:
         """Return rows that stand in blocks as ``rows`` returns them, now that the scale is known."""
-        n, rest = self.n_texts, None
-        if blocks.shape[1] > n * self.n_columns:
-            rest = self._scaled(self._block(blocks, n, n + 1, 0, blocks.shape[0]))
-
-        def some(begin: int, end: int) -> CsrArrays:
-            return self._weighed(
-                [self._block(blocks, i, i + 1, begin, end) for i in range(n)], rest, begin, end
-            )
-
-        return _some_at_a_time(blocks.shape[0], some)
+        n, width = self.n_texts, self.n_columns
+        arrays = _arrays(blocks, blocks.indices.dtype)
+        parts = [HashedRows(*part) for part in parted_rows(arrays, width, blocks.shape[1] // width)]
+        return self._weighed(parts[:n], self._scaled(parts[n]) if len(parts) > n else None)
 
     def learnable(self, blocks: CsrArrays, *, of_texts: bool) -> CsrArrays:
         """Return what a scale is learnt from: the n-grams of all texts, or the numbers beside texts."""
-        ends = (0, self.n_texts) if of_texts else (self.n_texts + 1, self.n_texts + 2)
-        return CsrArrays.of(*self._block(blocks, *ends, 0, blocks.shape[0]), self.n_columns)
-
-    def _block(self, blocks: CsrArrays, left: int, right: int, begin: int, end: int) -> HashedRows:
         n = self.n_columns
-        own = _rows_of(blocks, begin, end)
-        places = np.flatnonzero((own.indices >= left * n) & (own.indices < right * n))
-        ends = np.searchsorted(places, own.indptr)
-        return HashedRows(own.data[places], (own.indices[places] % n).astype(np.int32), ends)
+        of_text = blocks.indices < self.n_texts * n
+        is_own = of_text if of_texts else blocks.indices >= (self.n_texts + 1) * n
+        places = np.flatnonzero(is_own)
+        ends = np.searchsorted(places, blocks.indptr)
+        return CsrArrays.of(blocks.data[places], blocks.indices[places] % n, ends, n)
 
     def _scaled(self, others: HashedRows) -> HashedRows:
         """Return what is beside texts as a scaler leaves it."""
@@ -140,12 +132,10 @@ class ExampleHasher:
             return others
         return others._replace(data=self.scale.applied(CsrArrays.of(*others, self.n_columns)).data)
 
-    def _weighed(
-        self, texts: Sequence[HashedRows], rest: HashedRows | None, begin: int, end: int
-    ) -> CsrArrays:
-        """Return the sum of the weighed n-grams of some texts and of these rows of the rest, if any."""
+    def _weighed(self, texts: Sequence[HashedRows], rest: HashedRows | None) -> CsrArrays:
+        """Return the sum of the weighed n-grams of texts and of the rest, if any."""
         weighs, n = self.scale is not None and self.scale.of_texts, self.n_columns
-        parts: list[Any] = [] if rest is None else [_rows_of(rest, begin, end)]
+        parts: list[Any] = [] if rest is None else [rest]
         for part in texts:
             assert self.text is not None
             parts.append(
@@ -192,14 +182,11 @@ def added(parts: Sequence[Any]) -> HashedRows:
     """Return the sums of the rows of several matrices; entries of one column are added in order."""
     if len(parts) == 1:
         return HashedRows(parts[0].data, parts[0].indices, parts[0].indptr)
-    lengths = [np.diff(part.indptr) for part in parts]
-    ends = np.append(0, np.cumsum(np.sum(lengths, axis=0)))
-    columns = np.empty(ends[-1], dtype=np.result_type(*(part.indices for part in parts)))
-    values = np.empty(ends[-1])
-    at = ends[:-1].copy()
-    for part, length in zip(parts, lengths, strict=True):
-        places = np.arange(len(part.indices)) + np.repeat(at - part.indptr[:-1], length)
-        columns[places], values[places] = part.indices, part.data
-        at += length
-    ends, columns, values = without_duplicates(ends, columns, values)
-    return HashedRows(values, columns, ends)
+    index = np.result_type(*(part.indices for part in parts))
+    return HashedRows(*added_rows([_arrays(part, index) for part in parts]))
+
+
+def _arrays(rows: Any, index: Any) -> tuple[Any, Any, Any]:
+    """Return the arrays of rows as the core takes them."""
+    data, ends = rows.data.astype(np.float64, copy=False), rows.indptr.astype(np.int64, copy=False)
+    return data, rows.indices.astype(index, copy=False), ends
