@@ -152,9 +152,11 @@ WITHIN = {"turns": 1, "lines": 11}
 
 @pytest.fixture(autouse=True)
 def _gives_the_mode_back():
-    """After a Ctrl-C on the line that gives the caller's floating-point mode back, ours stays for others."""
+    """Wherever Ctrl-C came, the caller has its floating-point mode again, and NumPy its warnings."""
+    before = np.geterr()
     yield
-    _core._leave_standard()
+    assert not _core._leave_standard()
+    assert np.geterr() == before
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -14,8 +14,18 @@ from typing import Self
 import numpy as np
 
 try:
-    from perceptron_rs._core import _enter_standard, _leave_standard
+    from perceptron_rs._core import _enter_standard, _leave_standard, _Standard
 except ImportError:  # without the compiled module nothing here can set a mode
+
+    class _Standard:  # type: ignore[no-redef]
+        """NumPy's warnings off."""
+
+        def __enter__(self) -> None:
+            self._silence = np.errstate(all="ignore")
+            self._silence.__enter__()
+
+        def __exit__(self, *_: object) -> None:
+            self._silence.__exit__(None, None, None)
 
     def _enter_standard() -> bool:
         return False
@@ -23,27 +33,14 @@ except ImportError:  # without the compiled module nothing here can set a mode
     _leave_standard = _enter_standard
 
 
-class standard(ContextDecorator):  # noqa: N801  called like a function
+class standard(_Standard, ContextDecorator):  # noqa: N801  called like a function
     """Compute in the standard mode; give back the caller's. Also a decorator.
 
     Numbers that leave the finite range are found by looking at them, not by NumPy's warnings.
     """
 
-    # No generator here: it would take longer than the score of a row.
-    __slots__ = ("_entered", "_warnings")
-
     def _recreate_cm(self) -> Self:
         return type(self)()  # each call of what is decorated has the mode of its caller
-
-    def __enter__(self) -> None:
-        self._warnings = np.errstate(all="ignore")
-        self._warnings.__enter__()
-        self._entered = _enter_standard()
-
-    def __exit__(self, *_: object) -> None:
-        if self._entered:
-            _leave_standard()
-        self._warnings.__exit__(None, None, None)
 
 
 @contextmanager

@@ -2,7 +2,10 @@
 //! instruction sets. Private.
 
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{IntoPyDict, PyTuple};
 
 use crate::arith::environment;
 use crate::arith::simd::{self, InstructionSet};
@@ -23,6 +26,41 @@ fn _enter_standard() -> bool {
 #[pyfunction]
 fn _leave_standard() -> bool {
     environment::leave()
+}
+
+/// The standard mode, without warnings of numbers, within a `with`; then the caller's. No signal comes between the
+/// steps: code of Python looks for them at each function's beginning, which this has none of.
+#[pyclass(name = "_Standard", subclass, module = "perceptron_rs._core")]
+struct Standard {
+    /// What silences warnings.
+    silence: Option<Py<PyAny>>,
+    has_entered: bool,
+}
+
+#[pymethods]
+impl Standard {
+    #[new]
+    fn new() -> Self {
+        Self { silence: None, has_entered: false }
+    }
+
+    fn __enter__(&mut self, py: Python<'_>) -> PyResult<()> {
+        static ERRSTATE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let all = [("all", "ignore")].into_py_dict(py)?;
+        let silence = ERRSTATE.import(py, "numpy", "errstate")?.call((), Some(&all))?;
+        silence.call_method0(intern!(py, "__enter__"))?;
+        (self.silence, self.has_entered) = (Some(silence.unbind()), environment::enter());
+        Ok(())
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&mut self, py: Python<'_>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let _has_left = std::mem::take(&mut self.has_entered) && environment::leave();
+        let Some(silence) = self.silence.take() else { return Ok(()) };
+        let end = || silence.call_method1(py, intern!(py, "__exit__"), (py.None(), py.None(), py.None()));
+        // That is code of Python: after a signal within it once more, which fails if it was done.
+        end().map(drop).inspect_err(|_| drop(end()))
+    }
 }
 
 /// The instruction sets that this machine can run, the best last.
@@ -53,6 +91,7 @@ fn _force_instruction_set(name: Option<&str>) -> PyResult<()> {
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("_STANDARD_FLOAT_CONTROL", environment::STANDARD)?;
+    m.add_class::<Standard>()?;
     m.add_function(wrap_pyfunction!(_swap_float_control, m)?)?;
     m.add_function(wrap_pyfunction!(_enter_standard, m)?)?;
     m.add_function(wrap_pyfunction!(_leave_standard, m)?)?;
