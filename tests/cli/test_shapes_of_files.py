@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from .odd_shapes import SHAPES
@@ -85,6 +86,8 @@ def test_files_that_nobody_can_read(call, tmp_path, monkeypatch):
         "binary.log": b"a b\n\x02 c\n" * 20,
         "syslog": b"Mar  1 10:00:01 web1 sshd: in\nMar  1 10:00:02 web2 cron: ran\n" * 20,
     }
+    np.savez("halves.npz", X=np.ones((40, 2)), y=np.arange(40) / 2)
+    unreadable["halves.npz"] = Path("halves.npz").read_bytes()
     for name, data in unreadable.items():
         Path(name).write_bytes(data)
         answer = call("train", name)
@@ -180,6 +183,14 @@ def test_numbers_become_two_classes(call, tmp_path, monkeypatch, name):
     error = call("evaluate", model, name).err  # whose classes may be others
     assert "error" in error
     assert "try:" not in error
+
+
+@pytest.mark.parametrize(("mark", "program"), [(":fine ", "label = $1"), (" ::: ", "sub("), (",", "sub(")])
+def test_what_ends_a_label(call, tmp_path, monkeypatch, mark, program):
+    monkeypatch.chdir(tmp_path)
+    lines = (f"{('bad', 'good')[y]}{mark}{t}{', or' * (i % 3)}\n" for i, (y, t) in enumerate(reviews()))
+    Path("a.txt").write_text("".join(lines))
+    assert f"perceptrons: try: awk '{{{program}" in call("train", "a.txt").err
 
 
 def test_labels_by_another_name_are_no_feature(call, tmp_path, monkeypatch):

@@ -156,7 +156,7 @@ def _of_arrays(word: str, path: Path) -> Proposal | None:
     else:
         reads, names = "numpy.load", [name.removesuffix(".npy") for name in zipfile.ZipFile(path).namelist()]
     chosen = [next(filter(of.fullmatch, names), None) for of in (_EXAMPLES, _LABELS)]
-    if None in chosen:
+    if None in chosen or (path.suffix == ".npz" and chosen == ["X", "y"]):  # which train reads
         return None
     X, y = (f"d[{quoted(name)}]" for name in chosen)
     code = f"import numpy, scipy.io, sys; d = {reads}(sys.argv[1]); "

@@ -91,9 +91,9 @@ def _is_tokens(lines: list[str]) -> bool:
 
 def _of_log(word: str, lines: list[str]) -> Proposal | None:
     """Propose labels and texts for lines of words: the label is the word with the fewest distinct values."""
-    heads = {head and head[1] for head in (re.match(r"(\w+) ?[,:;]", line) for line in lines)}
+    heads = {head and head[1] for head in (re.match(r"(\w+) ?([,;]|:+ )", line) for line in lines)}
     if None not in heads and 2 <= len(heads) <= min(CLASSES, len(lines) // 5):
-        new, step = written(word, ".labels.txt", """awk '{sub(/ ?[,:;] ?/, "\\t"); print}'""")
+        new, step = written(word, ".labels.txt", """awk '{sub(/ ?([,;]|:+ ) ?/, "\\t"); print}'""")
         return to_train(new, "--text", steps=[step])
     rows = [line.split() for line in lines]
     is_timed = most(lines, lambda line: PART_OF_TIME.search(line[:60]))
