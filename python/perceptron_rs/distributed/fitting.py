@@ -142,7 +142,7 @@ class Partitions(Feeder):
         if self.goes_on:
             self.classes, indices = self.model.classes_, encode_again(labels, self.model.classes_)
         else:
-            name = "the labels of all partitions"
+            name = "y in all partitions"
             self.classes, indices = encode_new(labels, name, least=self.least)
         self.counts = np.zeros(len(self.classes), dtype=np.int64)
         for_each = [fact.counts for fact in facts] or [np.zeros(0, dtype=np.int64)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
+from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,7 +19,6 @@ from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.batches import Batch
-from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.mixing.rounds import make_pass
 from perceptron_rs.mixing.shares import Change, Share, expand_share, restrict_state
 from perceptron_rs.rows.examples import ValidatedRows
@@ -229,7 +229,16 @@ def learn_partition(
         made = make_pass(get_engine(task.engine), data, settings, aligned(before), *of_task).share
         return made if own is None else expand_share(made, state, own)
     except OverflowError as error:
-        stored = partition.parsed.stored
-        rows = ValidatedRows(data.rows, stored_values(stored), stored.get("rows_indptr"), stored)
-        rows.assert_finite(Perceptron(), None)
+        _assert_finite(partition, data)
         raise ValueError(str(error)) from None
+
+
+def _assert_finite(partition: Partition, data: Data) -> None:
+    """Raise ValueError if there is a NaN or an infinity in X."""
+    parsed = partition.parsed
+    stored, first = parsed.stored, 0 if parsed.lengths is None else None  # tokens have no number
+    rows = ValidatedRows(data.rows, stored_values(stored), stored.get("rows_indptr"), stored)
+    try:
+        rows.assert_finite(SimpleNamespace(feature_names_in_=parsed.names), first)
+    except ValueError as error:
+        raise ValueError(f"partition {partition.number}: {error}") from None
