@@ -10,7 +10,7 @@ import time
 from functools import partial
 from itertools import repeat
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import joblib
 import numpy as np
@@ -27,8 +27,10 @@ from perceptron_rs import (
     VotedPerceptron,
     _core,
 )
+from perceptron_rs.arrays.likes import as_users_have
 from perceptron_rs.engines import get_engine
 from perceptron_rs.parameters.threads import check_n_jobs, n_threads, thread_count
+from perceptron_rs.rows.sparse import CsrArrays
 from perceptron_rs.settings import Data, Linear
 from tests.learners import LINEAR
 from tests.support import learn
@@ -420,3 +422,18 @@ def test_a_callback_may_use_a_clone_of_its_estimator():
     )
     model.fit(X, y)
     assert model.coef_.shape == (1, 3)
+
+
+@pytest.mark.parametrize(
+    "module", ["sklearn", "sklearn.pipeline", "scipy.sparse", "numpy.ma", "numpy.random"]
+)
+def test_a_module_that_another_thread_is_importing(module, monkeypatch):
+    """It is among the modules that are there, and does not have its names yet."""
+    model = Perceptron(random_state=0).fit([[1.0], [-1.0]], [0, 1])
+    monkeypatch.setitem(sys.modules, module, ModuleType(module))
+    assert isinstance(model.save(), bytes)
+    assert model.partial_fit([[1.0], [-1.0]], [0, 1]).predict([[1.0]]).tolist() == [0]
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.predict(np.full((1, 1), np.nan))
+    one = CsrArrays(np.ones(1), np.zeros(1, dtype=np.int64), np.arange(2), (1, 1))
+    assert as_users_have(one) is one

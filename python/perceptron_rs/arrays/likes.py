@@ -223,10 +223,15 @@ def is_real(kind: type) -> bool:
     return is_scalar or issubclass(kind, Real)  # Decimal is a scalar, and no Real
 
 
+def imported(module: str, name: str) -> Any:
+    """Return what a module has that somebody has imported; None also while another thread is at it."""
+    return getattr(sys.modules.get(module), name, None)
+
+
 def as_users_have(matrix: MatrixLike) -> MatrixLike:
     """Return a matrix of SciPy as an array, where scikit-learn's setting asks for these."""
-    sklearn = sys.modules.get("sklearn")  # who has set it has imported it
-    if sklearn is None or sklearn.get_config().get("sparse_interface") != "sparray":  # new in 1.9
+    get_config = imported("sklearn", "get_config")  # who has set it has imported it
+    if get_config is None or get_config().get("sparse_interface") != "sparray":  # new in 1.9
         return matrix
     import scipy.sparse as sp
 

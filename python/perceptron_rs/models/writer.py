@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import os
-import sys
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION, __version__
+from perceptron_rs.arrays.likes import imported
 from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.choices import WeightType, words
 from perceptron_rs.errors import ArgumentError, with_article
@@ -95,8 +95,8 @@ def save(
 
 def bytes_of(estimator: object, dtype: WeightType | None = None, prune: float | None = None) -> bytes:
     """Return what a model file of an estimator holds."""
-    pipelines = sys.modules.get("sklearn.pipeline")  # who has one has imported it
-    if pipelines is not None and isinstance(estimator, pipelines.Pipeline):
+    pipeline = imported("sklearn.pipeline", "Pipeline")  # who has one has imported it
+    if pipeline is not None and isinstance(estimator, pipeline):
         from perceptron_rs.recipe.pipeline import of_pipeline
 
         estimator = of_pipeline(estimator)

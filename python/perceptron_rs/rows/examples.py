@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +18,7 @@ from perceptron_rs.arrays.likes import (
     column_names,
     dtype_of,
     has_shape,
+    imported,
     is_convertible,
     is_csr,
     is_real,
@@ -85,11 +85,9 @@ class ValidatedRows:
         """Refuse the value at this place of ``values``, unless scikit-learn is told not to look."""
         if at is None:
             return
-        if "sklearn" in sys.modules:  # without it nobody has told it
-            from sklearn import get_config
-
-            if get_config()["assume_finite"]:
-                return
+        get_config = imported("sklearn", "get_config")  # without it nobody has told it
+        if get_config is not None and get_config()["assume_finite"]:
+            return
         if self.indptr is None:
             row, column = divmod(at, self.values.shape[1])
         else:
@@ -284,8 +282,7 @@ def _is_plain(X: MatrixLike) -> bool:
     """Whether X is an array of real numbers or a CSR matrix of such, with a row and a column at least."""
     if type(X) is np.ndarray:
         return X.ndim == 2 and X.size > 0 and holds_numbers(X.dtype)
-    scipy = sys.modules.get("scipy.sparse")  # who has one of its matrices has imported it
-    if scipy is None or type(X) not in (scipy.csr_matrix, scipy.csr_array):
+    if type(X) not in (imported("scipy.sparse", "csr_matrix"), imported("scipy.sparse", "csr_array")):
         return False
     # Callers can assign to the three arrays, so these may be anything.
     shape, indptr, indices, values = X.shape, X.indptr, X.indices, X.data

@@ -7,14 +7,13 @@ afterwards, and its conversions then write out of bounds.
 from __future__ import annotations
 
 import copy
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.csr import CsrTriple, csr_slice
-from perceptron_rs.arrays.likes import MatrixLike
+from perceptron_rs.arrays.likes import MatrixLike, imported
 from perceptron_rs.rows.storage import refuse_type, to_stored
 
 #: Types of row and column numbers that the engines take.
@@ -85,8 +84,8 @@ def csr_rows(X: MatrixLike, first: int, last: int) -> CsrArrays:
 
 def is_sparse(X: MatrixLike) -> bool:
     """Whether X is a sparse matrix, of SciPy or ours."""
-    scipy = sys.modules.get("scipy.sparse")  # who has one of its matrices has imported it
-    return isinstance(X, CsrArrays) or (scipy is not None and bool(scipy.issparse(X)))
+    issparse = imported("scipy.sparse", "issparse")  # who has one of its matrices has imported it
+    return isinstance(X, CsrArrays) or (issparse is not None and bool(issparse(X)))
 
 
 def checked_format(X: MatrixLike) -> MatrixLike:

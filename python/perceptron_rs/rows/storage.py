@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.likes import MatrixLike
+from perceptron_rs.arrays.likes import MatrixLike, imported
 
 #: Types of NumPy that the engines read in place. They read bfloat16 so, too, which NumPy has not.
 STORED = tuple(np.dtype(name) for name in ("f8", "f4", "i1", "u1", "i2", "u2", "i4", "f2"))
@@ -19,9 +18,8 @@ _INTEGERS = tuple(np.iinfo(name) for name in ("u1", "i1", "u2", "i2", "i4"))
 
 def is_masked(values: object) -> bool:
     """Whether it is a masked array with masked values."""
-    if "numpy.ma" not in sys.modules:  # so nobody has made one; importing it takes longer than a small fit
-        return False
-    return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
+    kind = imported("numpy.ma", "MaskedArray")  # to import it takes longer than a small fit
+    return kind is not None and isinstance(values, kind) and bool(np.ma.is_masked(values))
 
 
 def refuse_masked(values: object, name: str) -> None:

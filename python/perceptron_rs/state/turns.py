@@ -24,6 +24,8 @@ from threading import Lock, get_ident
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, cast
 
+from perceptron_rs.arrays.likes import imported
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -237,8 +239,8 @@ _ABSENT = object()
 
 def is_random_state(value: object) -> TypeGuard[np.random.RandomState]:
     """Whether it is a RandomState. Its module, slow to import, is imported if there is any."""
-    module = sys.modules.get("numpy.random")
-    return module is not None and isinstance(value, module.RandomState)
+    kind = imported("numpy.random", "RandomState")
+    return kind is not None and isinstance(value, kind)
 
 
 def _like(model: AnyEstimator, attributes: AttributeDict) -> AnyEstimator:
