@@ -162,6 +162,7 @@ NUMBERS = {
     "money.csv": ("brand,fuel,price\n", '{i},{s},"${f:,.2f}"\n'),
     "euros.csv": ("brand;fuel;price\n", "{i};{s};9.{a:03d},25 €\n"),
     "bare.csv": ("", "{a},{i}.5,{f}\n"),
+    "trees": ("", "{f} 1:{a} 2:1\n"),
     "numbers.svm": ("# of trees\n", "{f} 1:{a} 2:1\n"),
     "numbers.jsonl": ("", '{{"area": {a}, "target": {f}}}\n'),
 }
@@ -183,6 +184,20 @@ def test_numbers_become_two_classes(call, tmp_path, monkeypatch, name):
     error = call("evaluate", model, name).err  # whose classes may be others
     assert "error" in error
     assert "try:" not in error
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [("many.csv", '"ask for the word{0}, {1}",{0}\n'), ("many", "{0} {2}:1 60:1\n"), ("all", "{1} {2}:1\n")],
+)
+def test_many_classes_are_no_numbers(call, tmp_path, monkeypatch, name, row):
+    monkeypatch.chdir(tmp_path)
+    head = "text,label\n" if name.endswith(".csv") else ""
+    Path(name).write_text(head + "".join(row.format(i % 40, i, i % 40 + 1) for i in range(400)))
+    answer = call("train", name)
+    assert "two classes" not in answer.err
+    answer = typed_instead(call, answer)
+    assert "40 classes" in answer.out or "400 different numbers" in answer.err
 
 
 @pytest.mark.parametrize(("mark", "program"), [(":fine ", "label = $1"), (" ::: ", "sub("), (",", "sub(")])

@@ -23,6 +23,8 @@ PART_OF_TIME = re.compile(r"\d[-/:.]\d+[-/:.]\d")
 _FEW_BITS = "12"
 #: Lines that are looked at, fewer than which tell nothing of a table, and how many labels may differ.
 LINES, LEAST, CLASSES = 1000, 10, 30
+#: Whole numbers of which each has so many examples are classes.
+_EACH = 5
 
 
 class TableColumns:
@@ -164,7 +166,8 @@ def limit_of(values: Sequence[str], mark: str | None = None) -> str | None:
     """Return a number that parts values in two, if they are numbers of no classes; else None."""
     full = [value for value in values if value.strip()]
     numbers = sorted(x for x in (number_of(value, mark or ".") for value in full) if x is not None)
-    if len(set(full)) <= CLASSES or len(numbers) < len(full):
+    n, is_whole = len(set(full)), all(map(float.is_integer, numbers))
+    if n <= CLASSES or len(numbers) < len(full) or (is_whole and _EACH * n <= len(full)):
         return None
     middle = numbers[len(numbers) // 2]
     limit = 0.5 if numbers[0] >= 0 and numbers[-1] <= 1 else float(f"{middle:.3g}")

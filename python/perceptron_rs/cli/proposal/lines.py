@@ -61,20 +61,20 @@ def of_lines(word: str, suffix: str, lines: list[str], text: str) -> Proposal | 
         ):
             options = [] if suffix in suffixes else ["--format", form]
             many = ["--multilabel"] if several and any(re.match(several, line) for line in full) else []
-            return _of_numbers(word, suffix, full) or to_train(word, *options, *many)
+            return _of_numbers(word, suffix, full, options) or to_train(word, *options, *many)
     if _is_tokens(lines):
         return to_train(word, command="tag-train")
     return of_table(word, suffix, full, lines) or _of_log(word, full)
 
 
-def _of_numbers(word: str, suffix: str, lines: list[str]) -> Proposal | None:
-    """Propose classes of the numbers before the columns of svmlight."""
+def _of_numbers(word: str, suffix: str, lines: list[str], options: list[str]) -> Proposal | None:
+    """Propose classes of the numbers before the columns of svmlight: whole ones may be many classes."""
     labels = [line.split()[0] for line in lines if not line.startswith("#")]
-    if (limit := limit_of(labels)) is None:
+    if (limit := limit_of(labels)) is None or (options and "." not in "".join(labels)):
         return None
     program = f"awk '/^[^#]/ {{$1 = $1 > {limit} ? 1 : -1; print}}'"
     new, step = written(word, f".classes{suffix}", program)
-    return to_train(new, steps=[step], note=parted("the labels"))
+    return to_train(new, *options, steps=[step], note=parted("the labels"))
 
 
 def _is_tokens(lines: list[str]) -> bool:
