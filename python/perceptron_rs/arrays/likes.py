@@ -26,120 +26,120 @@ MatrixLike: TypeAlias = Any
 _NOT_REAL = (np.flexible, np.datetime64, np.timedelta64, np.complexfloating)
 
 
-def has_shape(given: MatrixLike) -> bool:
+def has_shape(X: MatrixLike) -> bool:
     """Whether it says its shape, as arrays, sparse matrices and data frames do."""
-    return hasattr(given, "shape")
+    return hasattr(X, "shape")
 
 
-def shape_of(given: MatrixLike) -> tuple[int, ...] | None:
+def shape_of(X: MatrixLike) -> tuple[int, ...] | None:
     """Return the shape of an array or a table; None if it says none."""
-    shape: tuple[int, ...] | None = getattr(given, "shape", None)
+    shape: tuple[int, ...] | None = getattr(X, "shape", None)
     return shape
 
 
-def n_dimensions(given: MatrixLike) -> int | None:
+def n_dimensions(X: MatrixLike) -> int | None:
     """Return the number of dimensions; None if it says none, as tables of Arrow and polars."""
-    n: int | None = getattr(given, "ndim", None)
+    n: int | None = getattr(X, "ndim", None)
     return n
 
 
-def has_dtype(given: MatrixLike) -> bool:
+def has_dtype(X: MatrixLike) -> bool:
     """Whether it has one type for all numbers, of any library."""
-    return hasattr(given, "dtype")
+    return hasattr(X, "dtype")
 
 
-def dtype_of(given: MatrixLike) -> np.dtype[np.generic] | None:
+def dtype_of(X: MatrixLike) -> np.dtype[np.generic] | None:
     """Return the type of its numbers, if it is one of NumPy."""
-    dtype = getattr(given, "dtype", None)
+    dtype = getattr(X, "dtype", None)
     return dtype if isinstance(dtype, np.dtype) else None
 
 
-def dtype_kind(given: MatrixLike) -> str:
+def dtype_kind(X: MatrixLike) -> str:
     """Return the kind of its type in NumPy's letters, of any library; nothing if it says none."""
-    return str(getattr(getattr(given, "dtype", None), "kind", ""))
+    return str(getattr(getattr(X, "dtype", None), "kind", ""))
 
 
-def has_columns(given: MatrixLike) -> bool:
+def has_columns(X: MatrixLike) -> bool:
     """Whether it is a data frame."""
-    return hasattr(given, "columns")
+    return hasattr(X, "columns")
 
 
-def column_names(given: MatrixLike) -> list[Any] | None:
+def column_names(X: MatrixLike) -> list[Any] | None:
     """Return the names of the columns of a data frame, or of a table of Arrow; None of anything else."""
     # Asked of the type, for each column of pandas is an attribute of the frame.
-    name = "column_names" if hasattr(type(given), "column_names") else "columns"
-    names = getattr(given, name, None)
+    name = "column_names" if hasattr(type(X), "column_names") else "columns"
+    names = getattr(X, name, None)
     return None if names is None else list(names)
 
 
-def has_length(given: object) -> bool:
+def has_length(value: object) -> bool:
     """Whether it says how many entries it has."""
     try:
-        len(given)  # type: ignore[arg-type]
+        len(value)  # type: ignore[arg-type]
     except TypeError:  # of an array without dimensions, too, and of a sparse matrix
         return False
     return True
 
 
-def is_list(given: object) -> bool:
+def is_list(value: object) -> bool:
     """Whether it gives things one after another, and is no text."""
-    has_things = isinstance(given, Iterable) and not isinstance(given, str | bytes)
-    return has_things and n_dimensions(given) != 0 and not hasattr(given, "toarray")
+    has_things = isinstance(value, Iterable) and not isinstance(value, str | bytes)
+    return has_things and n_dimensions(value) != 0 and not hasattr(value, "toarray")
 
 
-def check_list(name: str, given: object, of: str) -> None:
+def check_list(name: str, value: object, of: str) -> None:
     """Raise TypeError unless an argument gives things one after another, and is no text."""
-    if not is_list(given):
-        raise TypeError(f"{name} must be a list of {of}, got {given!r:.80}")
+    if not is_list(value):
+        raise TypeError(f"{name} must be a list of {of}, got {value!r:.80}")
 
 
-def each_of(given: Iterable[Any]) -> Iterator[Any]:
+def each_of(values: Iterable[Any]) -> Iterator[Any]:
     """Give the items; an iterator may fill the same list or dict for each, so of these copies."""
-    if not isinstance(given, Iterator):
-        return iter(given)
-    return (item.copy() if isinstance(item, list | dict | set | np.ndarray) else item for item in given)
+    if not isinstance(values, Iterator):
+        return iter(values)
+    return (item.copy() if isinstance(item, list | dict | set | np.ndarray) else item for item in values)
 
 
-def has_rows_by_place(given: MatrixLike) -> bool:
+def has_rows_by_place(X: MatrixLike) -> bool:
     """Whether rows are found by ``iloc``, as in pandas, whose brackets look for labels."""
-    return hasattr(given, "iloc")
+    return hasattr(X, "iloc")
 
 
-def is_of_columns(given: MatrixLike) -> bool:
+def is_of_columns(X: MatrixLike) -> bool:
     """Whether it is a data frame of polars, whose columns have a type each."""
-    return hasattr(given, "get_column") and hasattr(given, "columns")
+    return hasattr(X, "get_column") and hasattr(X, "columns")
 
 
-def computed_by(given: object) -> str | None:
+def computed_by(value: object) -> str | None:
     """Return the method that computes a query of polars or a collection of Dask; None: it has its values."""
-    kind = type(given)
+    kind = type(value)
     if hasattr(kind, "collect_schema") and hasattr(kind, "collect"):
         return "collect"
     return "compute" if hasattr(kind, "__dask_graph__") else None
 
 
-def other_columns(given: MatrixLike) -> Iterator[tuple[object, Iterable[object]]]:
+def other_columns(X: MatrixLike) -> Iterator[tuple[object, Iterable[object]]]:
     """Give the columns of a data frame, or of a table of Arrow, that may hold other things than real numbers.
 
     Each comes with its name and its values.
     """
-    found = type(given)  # asked of the type, as in `column_names`
-    if hasattr(found, "column_names"):  # of Arrow
-        for j, (name, kind) in enumerate(zip(given.schema.names, given.schema.types, strict=True)):
+    table_type = type(X)  # asked of the type, as in `column_names`
+    if hasattr(table_type, "column_names"):  # of Arrow
+        for j, (name, kind) in enumerate(zip(X.schema.names, X.schema.types, strict=True)):
             if not _is_numeric(kind):
-                yield name, (value.as_py() for value in given.column(j))
-    elif hasattr(found, "get_column"):  # of polars
-        if all(map(_is_numeric, set(given.dtypes))):
+                yield name, (value.as_py() for value in X.column(j))
+    elif hasattr(table_type, "get_column"):  # of polars
+        if all(map(_is_numeric, set(X.dtypes))):
             return
-        for name, kind in zip(given.columns, given.dtypes, strict=True):
+        for name, kind in zip(X.columns, X.dtypes, strict=True):
             if not _is_numeric(kind):
-                yield name, given.get_column(name)
-    elif hasattr(found, "iloc") and hasattr(found, "columns"):  # of pandas
-        if _is_numeric(given.iloc[:0].to_numpy().dtype):  # asked of all columns at once, and of no row
+                yield name, X.get_column(name)
+    elif hasattr(table_type, "iloc") and hasattr(table_type, "columns"):  # of pandas
+        if _is_numeric(X.iloc[:0].to_numpy().dtype):  # asked of all columns at once, and of no row
             return
-        for j, kind in enumerate(given.dtypes):
+        for j, kind in enumerate(X.dtypes):
             if not _is_numeric(kind):
-                yield given.columns[j], given.iloc[:, j]
+                yield X.columns[j], X.iloc[:, j]
 
 
 def _is_numeric(kind: Any) -> bool:
@@ -151,34 +151,34 @@ def _is_numeric(kind: Any) -> bool:
     return re.fullmatch("bool|u?int[0-9]+|halffloat|float|double", str(kind)) is not None
 
 
-def is_convertible(given: MatrixLike) -> bool:
+def is_convertible(X: MatrixLike) -> bool:
     """Whether NumPy makes an array of it as it stands."""
-    return hasattr(given, "__array__") or hasattr(given, "__array_interface__")
+    return hasattr(X, "__array__") or hasattr(X, "__array_interface__")
 
 
-def array_of(given: MatrixLike) -> NDArray[np.generic]:
+def array_of(X: MatrixLike) -> NDArray[np.generic]:
     """Return it as an array. pandas has one at hand, and thinks long where NumPy asks for it."""
-    return np.asarray(given.to_numpy() if has_rows_by_place(given) else given)
+    return np.asarray(X.to_numpy() if has_rows_by_place(X) else X)
 
 
-def is_csr(given: MatrixLike) -> bool:
+def is_csr(X: MatrixLike) -> bool:
     """Whether it is a CSR matrix, of SciPy or like one."""
-    form = getattr(given, "format", None)  # of a data frame, perhaps a column
+    form = getattr(X, "format", None)  # of a data frame, perhaps a column
     return isinstance(form, str) and form == "csr"
 
 
-def in_full(given: MatrixLike) -> MatrixLike:
+def in_full(X: MatrixLike) -> MatrixLike:
     """Return a sparse matrix with its zeros; anything else as it is."""
-    return given.toarray() if hasattr(given, "toarray") else given
+    return X.toarray() if hasattr(X, "toarray") else X
 
 
-def values_of(given: MatrixLike) -> list[Any] | None:
+def values_of(X: MatrixLike) -> list[Any] | None:
     """Return the values of an array of Arrow, whose iterator gives no values of Python; else None."""
-    values: list[Any] | None = given.to_pylist() if hasattr(type(given), "to_pylist") else None
+    values: list[Any] | None = X.to_pylist() if hasattr(type(X), "to_pylist") else None
     return values
 
 
-def records_of(given: MatrixLike) -> list[dict[str, object]] | None:
+def records_of(X: MatrixLike) -> list[dict[str, object]] | None:
     """Return the rows of a data frame, or of a table of Arrow, as dictionaries; None of anything else.
 
     Raises
@@ -186,7 +186,7 @@ def records_of(given: MatrixLike) -> list[dict[str, object]] | None:
     ValueError
         If two columns have one name, of which a dictionary would have the last alone.
     """
-    kind = type(given)  # asked of the type, as in `column_names`
+    kind = type(X)  # asked of the type, as in `column_names`
     if hasattr(kind, "to_dicts"):  # of polars
         to_records = "to_dicts"
     elif hasattr(kind, "to_dict") and hasattr(kind, "columns"):  # of pandas
@@ -195,11 +195,11 @@ def records_of(given: MatrixLike) -> list[dict[str, object]] | None:
         to_records = "to_pylist"
     else:
         return None
-    names = column_names(given) or []
+    names = column_names(X) or []
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two columns are called {twice!r}; give each a name of its own")
-    convert = getattr(given, to_records)
+    convert = getattr(X, to_records)
     return list(convert("records") if to_records == "to_dict" else convert())
 
 

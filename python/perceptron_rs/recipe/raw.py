@@ -72,8 +72,8 @@ def records_in(X: object) -> list[Any] | None:
         return list(X) if any(_is_raw(x) for x in X) else None
     to_list = getattr(X, "tolist", None) or getattr(X, "to_list", None)  # of NumPy and pandas; of Polars
     if to_list is not None and len(shape_of(X) or ()) == 1:
-        found = to_list()
-        return found if any(isinstance(x, str | bytes | Mapping) for x in found) else None
+        listed = to_list()
+        return listed if any(isinstance(x, str | bytes | Mapping) for x in listed) else None
     return None
 
 

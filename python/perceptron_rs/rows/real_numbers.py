@@ -15,16 +15,16 @@ from perceptron_rs.rows.storage import refuse_type, without_index
 _MISSING = ("NoneType", "NAType", "NaTType")
 
 
-def refuse_lazy(given: object, name: str) -> None:
+def refuse_lazy(value: object, name: str) -> None:
     """Raise TypeError for what has not been computed, and perhaps lies on a cluster."""
-    is_of_arrow = hasattr(given, "__arrow_c_stream__")  # a reader of batches is an iterator, too
-    if isinstance(given, Iterator) and not is_of_arrow:
-        kind = with_article(type(given).__name__)
+    is_of_arrow = hasattr(value, "__arrow_c_stream__")  # a reader of batches is an iterator, too
+    if isinstance(value, Iterator) and not is_of_arrow:
+        kind = with_article(type(value).__name__)
         raise TypeError(f"{name} must hold values, got {kind}, which has none yet; write list({name})")
-    if (method := computed_by(given)) is not None:
+    if (method := computed_by(value)) is not None:
         other = ", or use a learner of perceptron_rs.dask" if method == "compute" else ""
         raise TypeError(
-            f"{name} must hold values, got {with_article(type(given).__name__)}, which has none yet; call "
+            f"{name} must hold values, got {with_article(type(value).__name__)}, which has none yet; call "
             f"its method {method}(){other}"
         )
 
@@ -46,11 +46,11 @@ def refuse_objects(values: NDArray[np.generic], name: str) -> None:
     _refuse_others(values.flat, name)
 
 
-def numbers_in(given: MatrixLike, name: str = "X") -> NDArray[np.generic]:
+def numbers_in(X: MatrixLike, name: str = "X") -> NDArray[np.generic]:
     """Return what is given, or a table, as an array of real numbers; those that are objects as float64."""
-    given = without_index(given)
-    refuse_columns(given, name)
-    array = array_of(given)
+    X = without_index(X)
+    refuse_columns(X, name)
+    array = array_of(X)
     refuse_type(array.dtype, name)
     if array.dtype.kind != "O":
         return array

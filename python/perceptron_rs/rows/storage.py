@@ -40,12 +40,12 @@ def index_columns(schema: Any) -> frozenset[str]:
     return frozenset(name for name in noted if isinstance(name, str))
 
 
-def without_index(given: Any) -> MatrixLike:
+def without_index(X: Any) -> MatrixLike:
     """Return an Arrow table without the columns of pandas' index; anything else as it is."""
-    if not type(given).__module__.startswith("pyarrow") or not hasattr(given, "select"):
-        return given
-    index = index_columns(given.schema)
-    return given.select([name for name in given.schema.names if name not in index]) if index else given
+    if not type(X).__module__.startswith("pyarrow") or not hasattr(X, "select"):
+        return X
+    index = index_columns(X.schema)
+    return X.select([name for name in X.schema.names if name not in index]) if index else X
 
 
 def is_stored(dtype: np.dtype[np.generic]) -> bool:

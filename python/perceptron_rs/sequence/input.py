@@ -127,8 +127,8 @@ def token_lists(model: Any, X: MatrixLike) -> MatrixLike:
     return as_token_lists([_attributes(template, i, sequence) for i, sequence in enumerate(X)])
 
 
-def _is_sequence_of_file(given: object) -> bool:
-    return _is_sequence(given) or dtype_kind(given) in ("U", "T")
+def _is_sequence_of_file(sequence: object) -> bool:
+    return _is_sequence(sequence) or dtype_kind(sequence) in ("U", "T")
 
 
 def _attributes(template: Template, i: int, tokens: Any) -> Any:
@@ -173,25 +173,25 @@ def _attributes(template: Template, i: int, tokens: Any) -> Any:
 _PLAIN = frozenset((list, dict, float, int))  # tokens, or numbers of a matrix, that are as they should be
 
 
-def materialize(given: MatrixLike) -> MatrixLike:
+def materialize(X: MatrixLike) -> MatrixLike:
     """Return a list of what can be iterated over but once, or holds objects; anything else as it is."""
-    if type(given) is list:
-        return given
-    if (values := values_of(given)) is not None:
+    if type(X) is list:
+        return X
+    if (values := values_of(X)) is not None:
         return values
     # Brackets look for the labels of a Series, and not for places.
-    is_series = has_rows_by_place(given) and n_dimensions(given) == 1
-    if is_series or isinstance(given, (Iterator, tuple)) or _holds_objects(given):
-        return list(each_of(given))
-    return given
+    is_series = has_rows_by_place(X) and n_dimensions(X) == 1
+    if is_series or isinstance(X, (Iterator, tuple)) or _holds_objects(X):
+        return list(each_of(X))
+    return X
 
 
-def _is_sequence(given: object) -> bool:
-    return isinstance(given, (list, tuple, Iterator)) or _holds_objects(given)
+def _is_sequence(sequence: object) -> bool:
+    return isinstance(sequence, (list, tuple, Iterator)) or _holds_objects(sequence)
 
 
-def _holds_objects(given: object) -> bool:
-    return dtype_kind(given) == "O" and n_dimensions(given) == 1
+def _holds_objects(sequence: object) -> bool:
+    return dtype_kind(sequence) == "O" and n_dimensions(sequence) == 1
 
 
 _REMEDY = (

@@ -129,12 +129,12 @@ def _mean_loss(
     return float(np.average(losses, weights=weights))
 
 
-def _checked_scores(given: object) -> NDArray[np.float64]:
-    refuse_lazy(given, "pred_decision")
+def _checked_scores(values: object) -> NDArray[np.float64]:
+    refuse_lazy(values, "pred_decision")
     with naming("pred_decision"):
-        scores = np.asanyarray(given)
+        scores = np.asanyarray(values)
     if scores.dtype.kind not in "biufO" or np.ma.is_masked(scores):
-        raise TypeError(f"pred_decision must hold real numbers, none of them masked, got {given!r:.80}")
+        raise TypeError(f"pred_decision must hold real numbers, none of them masked, got {values!r:.80}")
     if scores.dtype.kind == "O":
         refuse_objects(scores, "pred_decision")
     with naming("pred_decision"):
