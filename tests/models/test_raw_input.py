@@ -49,7 +49,7 @@ CASES = [
     (TEXT, ("--stop-words", "english", "--ngrams", 1, 2), IN_TEXTS[:1]),
     (TEXT, ("--analyzer", "char_wb", "--ngrams", 2, 3, "--norm", "l1"), IN_TEXTS[:1]),
     (TEXT, ("--binary", "--hash-bits", 6), IN_TEXTS[:1]),
-    (JSON, (), [OBJECTS, LABELLED]),  # the label is no feature
+    (JSON, (), [OBJECTS, LABELLED, pd.DataFrame(OBJECTS)]),  # the label is no feature
     (JSON, ("--scale", "maxabs"), [OBJECTS, LABELLED]),
     (IN_RIVER, (), [OBJECTS, RIVER]),
     (TABLE, (), IN_ROWS),

@@ -27,6 +27,8 @@ def raw_columns(recipe: Recipe, X: object) -> MatrixLike:
     try:
         if recipe.text is not None and not recipe.text_columns:
             return recipe.hasher().rows({"": checked_texts(examples)})
+        if column_names(X) is not None:  # in a data frame, what JSON leaves out or calls null is NaN, too
+            examples = [{name: None if is_missing(x) else x for name, x in row.items()} for row in examples]
         parts = [_dictionary_features(recipe, x, i) for i, x in enumerate(examples)]
         texts = {name: [own[name] for _, own in parts] for name in recipe.text_columns}
         return recipe.hasher().rows(texts, [features for features, _ in parts])
