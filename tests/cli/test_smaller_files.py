@@ -36,6 +36,7 @@ def test_the_file_is_that_of_save_and_the_report_says_so(call, texts, tmp_path, 
     }
     assert (kept < done.json["weights"]["columns_learnt"]) == ("prune" in options)
     assert done.json["bytes"] < (tmp_path / "whole").stat().st_size
+    assert "or with --dtype or --prune" in call("reproduce", tmp_path / "small", texts).err
     said = call(*argv, tmp_path / "small", *typed, "--quiet").out
     rounded = f", rounded to {options['dtype']}" if "dtype" in options else ""
     assert f"weights   in {kept} of {whole.coef_.any(axis=0).sum()} columns{rounded}\n" in said

@@ -58,7 +58,7 @@ def test_what_is_read_has_the_rounded_weights(tmp_path, learner, dtype, prune, c
         assert digest(found) != digest(model)
     assert save(model, dtype=dtype, prune=prune) == (tmp_path / "m").read_bytes()
     assert found.save(dtype=dtype) == (tmp_path / "m").read_bytes()
-    with pytest.raises(ValueError, match="has no record of its training"):
+    with pytest.raises(ValueError, match=r"has no record of its training.* file that save made smaller"):
         reproduce(found, X, Y)
     if hasattr(found, "partial_fit"):
         with pytest.warns(UserWarning, match="no longer calibrated"):

@@ -45,8 +45,8 @@ _REMEDIES = {
     "cache": "add --cache FILE",
     "foreign": "name a file that train has written",
     "many labels": "choose a learner of many labels, such as averaged, or give each example one",
-    "no record": "it was trained with --no-audit, or went on from such a model, or from given weights, or a "
-    "cluster trained it",
+    "no record": "it was trained with --no-audit, or with --dtype or --prune, or went on from such a model, "
+    "or from given weights, or a cluster trained it",
     "no seed": "give {random_state} to train",
     "one class": "two or more are needed, so check the column of the labels",
     "other classes": "train on all of them, without --continue",

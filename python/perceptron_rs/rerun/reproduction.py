@@ -205,7 +205,8 @@ def _calls(model: object) -> tuple[Call, ...]:
             "this {kind} has no record of its training",
             "train it by fit with an integer {random_state}, or with {audit} from the first call on, which "
             "also notes calls of {partial_fit} and start weights; what a cluster trained has none: fit a "
-            "learner of this machine with {n_partitions} for the same bits",
+            "learner of this machine with {n_partitions} for the same bits; nor has a file that save made "
+            "smaller: repeat the training of the whole one",
             cause="no record",
             settings={"audit": True},
             kind=type(model).__name__,
