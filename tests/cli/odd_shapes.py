@@ -308,9 +308,10 @@ def vectors_of_spark(path: Path) -> None:
 def a_table_of_a_database(path: Path) -> None:
     pytest.importorskip("pandas")
     with sqlite3.connect(path) as base:
-        base.execute("create table people (age, fare, sex, label)")
+        base.execute("create table [of 1912] (age, fare, sex, label)")
         base.executemany(
-            "insert into people values (?, ?, ?, ?)", ((a, f, s, y) for _, y, a, f, s, _ in people())
+            "insert into [of 1912] values (?, ?, ?, ?)",
+            ((a, f, s, y) for _, y, a, f, s, _ in people()),
         )
     base.close()
 

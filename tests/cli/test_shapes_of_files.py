@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from perceptron_rs.cli.proposal import files
+
 from .odd_shapes import SHAPES
 from .shapes import reviews, table
 
@@ -241,6 +243,16 @@ def test_what_reads_tables_is_installed_first(call, tmp_path, monkeypatch):
     monkeypatch.setattr("perceptron_rs.cli.proposal.files.find_spec", lambda name: None)
     instead = commands_of(call("train", "train.csv").err, "perceptrons: try:")
     assert instead[0] == "pip install pyarrow"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="memory is limited by a call of POSIX")
+def test_a_look_at_a_file_takes_no_memory_without_end(tmp_path, monkeypatch):
+    reads = 'DataFrame({"label": ["a", "b"] * 9, "x": [len(bytearray(%s))] * 18})'
+    path = tmp_path / "a.dta"
+    path.write_bytes(b"<stata_dta>")
+    for size, is_read in (1, True), ("1 << 33", False):
+        monkeypatch.setitem(files._FRAMES, ".dta", (reads % size, "pandas"))
+        assert (files.proposal(str(path), ["train", str(path)]) is not None) == is_read
 
 
 def test_there_are_forty():

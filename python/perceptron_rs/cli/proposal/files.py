@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 import shlex
 import subprocess
@@ -36,11 +37,14 @@ _UNREADABLE = (OSError, ValueError, ImportError, EOFError, RuntimeError, csv.Err
 _LOOKED_AT = 1 << 18
 #: Of long lines so many are looked at, and so many bytes at most.
 _LOOKED_LINES, _MOST = 100, 1 << 24
+#: What a file unpacks to when it is looked at takes 4 GB at most.
+_LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 32,) * 2); "
 #: After so many a program that reads a file for a look at it is ended.
 _SECONDS = 60
 #: What unpacks, by suffix.
 _UNPACK = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 
+_TABLES = '"select name from sqlite_master where type = ?", ["table"]'
 #: By suffix: how pandas reads a file f, and what that needs.
 _FRAMES = {
     ".xlsx": ("read_excel(f)", "openpyxl"),
@@ -48,10 +52,7 @@ _FRAMES = {
     ".dta": ("read_stata(f)", "pandas"),
     ".feather": ("read_feather(f)", "pyarrow"),
     ".arrow": ("read_feather(f)", "pyarrow"),
-    ".sqlite": (
-        'read_sql("select * from " + c.execute("select name from sqlite_master").fetchone()[0], c)',
-        "pandas",
-    ),
+    ".sqlite": (f'read_sql("select * from [%s]" % c.execute({_TABLES}).fetchone()[0], c)', "pandas"),
 }
 #: What examples and labels are called among arrays.
 _EXAMPLES = re.compile("x|data|features|images|arr_0|x_?train|train_?(x|data|images)", re.IGNORECASE)
@@ -143,7 +144,7 @@ def _of_frame(word: str, path: Path, reads: str, needs: str) -> Proposal | None:
         return to_train(new, steps=[f"pip install {' '.join(lacking)}", step])
     if path.stat().st_size > _MOST:
         return to_train(new, steps=[step])
-    program = [sys.executable, "-c", code, str(path)]
+    program = [sys.executable, "-c", _LIMITED * (os.name == "posix") + code, str(path)]
     made = subprocess.run(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_SECONDS)
     proposed = _of_data(new, made.stdout[:_LOOKED_AT])
     return proposed and proposed.after(step)
