@@ -1,8 +1,10 @@
 """Models as bytes and in open files, and the version that a pickle keeps."""
 
+import contextlib
 import io
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import perceptron_rs
 from perceptron_rs import MultilayerPerceptron, Perceptron, VotedPerceptron, load, load_predictor
 from perceptron_rs.engines import get_engine
 
+FULL = Path("/dev/full")
 X, Y = np.array([[1.0, 0], [0, 1], [2, 1]]), ["a", "b", "a"]
 
 
@@ -52,6 +55,15 @@ def test_a_file_without_a_buffer_gets_all_or_an_error():
         model.save(full)
     with pytest.raises(TypeError, match="path must be a file that is open in binary mode"):
         model.save(io.StringIO())
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no disk that is always full")
+def test_a_full_disk_is_told_of_by_save():
+    file = FULL.open("wb")  # to close it fails, too
+    with pytest.raises(OSError, match="No space left"):
+        Perceptron().fit(X, Y).save(file)
+    with contextlib.suppress(OSError):
+        file.close()
 
 
 @pytest.mark.parametrize("read", [load, load_predictor])

@@ -82,7 +82,7 @@ def write_whole(path: str | os.PathLike[str], data: Written, *, lasting: bool = 
 
 
 def write_to_open(file: BinaryIO, data: bytes) -> None:
-    """Write all of it to an open file: one without a buffer takes as much as it can, and says how much."""
+    """Write all of it to an open file, through its buffer; a file without one takes what it can."""
     if isinstance(file, io.TextIOBase):
         raise TypeError("path must be a file that is open in binary mode, got one of text; open it with 'wb'")
     taken = file.write(data)
@@ -92,6 +92,8 @@ def write_to_open(file: BinaryIO, data: bytes) -> None:
             raise BlockingIOError(errno.EAGAIN, reason, file_name(file))
         data = data[taken:]
         taken = file.write(data)
+    if hasattr(file, "flush"):
+        file.flush()  # or a full disk would be told of when the file is closed
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
