@@ -198,7 +198,7 @@ def test_an_attribute_that_an_array_sets_is_refused(model, call):
     if call == "fit":
         with pytest.raises(RuntimeError, match="was changed while it learnt"):
             model.fit(act, LABELS)
-        assert model.classes_ is classes
+        assert model.classes_.tolist() == ["c", "d"]
         return
     with pytest.raises((RuntimeError, ValueError), match=r"was changed while it learnt|class"):
         getattr(model, call)(act, LABELS)
