@@ -452,8 +452,9 @@ pub(in crate::rows) fn fill<T>(
             }
         } else if !are_zeros(tile.clone()) {
             for (from, to) in planes.clone() {
-                let out = out[to * per_plane + tile.start * per_column..].iter_mut().step_by(per_column);
-                out.zip(tile.clone()).for_each(|(out, j)| *out = number(from, j));
+                for j in tile.clone() {
+                    out[to * per_plane + j * per_column] = number(from, j);
+                }
             }
         }
     })
