@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 import shlex
 import subprocess
@@ -37,7 +36,7 @@ _UNREADABLE = (OSError, ValueError, ImportError, EOFError, RuntimeError, csv.Err
 _LOOKED_AT = 1 << 18
 #: Of long lines so many are looked at, and so many bytes at most.
 _LOOKED_LINES, _MOST = 100, 1 << 24
-#: What a file unpacks to when it is looked at takes 4 GB at most.
+#: What a file unpacks to when it is looked at takes 4 GB at most, where the system holds a program to that.
 _LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 32,) * 2); "
 #: After so many a program that reads a file for a look at it is ended.
 _SECONDS = 60
@@ -144,7 +143,7 @@ def _of_frame(word: str, path: Path, reads: str, needs: str) -> Proposal | None:
         return to_train(new, steps=[f"pip install {' '.join(lacking)}", step])
     if path.stat().st_size > _MOST:
         return to_train(new, steps=[step])
-    program = [sys.executable, "-c", _LIMITED * (os.name == "posix") + code, str(path)]
+    program = [sys.executable, "-c", _LIMITED * (sys.platform == "linux") + code, str(path)]
     made = subprocess.run(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_SECONDS)
     proposed = _of_data(new, made.stdout[:_LOOKED_AT])
     return proposed and proposed.after(step)
