@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Due, Model};
 use crate::error::{Error, Result};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, copied};
 use crate::rows::Table;
 
 impl Model {
@@ -21,11 +21,11 @@ impl Model {
         }
         let mut made = Self { answer: Arc::default(), ..self.clone() };
         write(&other.coef, planes, &mut made.coef, monitor)?;
-        put(&other.intercept, planes, &mut made.intercept);
-        put(&other.seen, planes, &mut made.seen);
+        put(&other.intercept, planes, &mut made.intercept)?;
+        put(&other.seen, planes, &mut made.seen)?;
         if let (Some((u, intercept)), Some((others, of_others))) = (&mut made.sums, &other.sums) {
             write(others, planes, u, monitor)?;
-            put(of_others, planes, intercept);
+            put(of_others, planes, intercept)?;
         }
         if let Some(Due { strengths, .. }) = self.due.as_ref().or(other.due.as_ref()) {
             let (mut ages, others) = (self.ages(None)?, other.ages(None)?);
@@ -50,11 +50,13 @@ fn write(from: &Table, planes: &[usize], to: &mut Table, monitor: &dyn Monitor) 
     Ok(())
 }
 
-fn put<T: Copy>(from: &[T], planes: &[usize], to: &mut Arc<Vec<T>>) {
-    let to = Arc::make_mut(to);
+fn put<T: Copy>(from: &[T], planes: &[usize], to: &mut Arc<Vec<T>>) -> Result<()> {
+    let mut own = copied(to, &())?;
     for &k in planes {
-        to[k] = from[k];
+        own[k] = from[k];
     }
+    *to = Arc::new(own);
+    Ok(())
 }
 
 #[cfg(test)]
