@@ -10,7 +10,17 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from perceptron_rs import AveragedPerceptron, Perceptron, digest, max_margin, mistake_bounds, trace
+from perceptron_rs import (
+    AveragedPerceptron,
+    KernelPerceptron,
+    Perceptron,
+    PocketPerceptron,
+    VotedPerceptron,
+    digest,
+    max_margin,
+    mistake_bounds,
+    trace,
+)
 from perceptron_rs.datasets import lecture
 
 from .conftest import CORE, DOCS, Lab
@@ -69,6 +79,52 @@ def points(lab: Lab) -> list[dict[str, float]]:
         {"x": float(x[0]), "y": float(x[1]), "class": classes[label]}
         for x, label in zip(X, y.tolist(), strict=True)
     ]
+
+
+def rows_of(lab: Lab, link: str):
+    """Return the points of a link, as arrays."""
+    lab.open(link)
+    found = points(lab)
+    return np.array([[point["x"], point["y"]] for point in found]), [point["class"] for point in found]
+
+
+def test_solutions_of_tasks_say_what_the_lab_shows(lab):
+    """Of points that the lab draws; with points of their own, solutions are run on their pages."""
+    last = {"max_iter": 100, "tol": None}
+    X, y = rows_of(lab, "data=line&order=shuffled&seed=5&t=170")
+    epochs = [Perceptron(random_state=seed, **last).fit(X, y).n_iter_ for seed in range(6)]
+    assert epochs[5] == 2 < 4 < min(epochs[:5])
+    assert "In the lab, seed 5 is the first one, with `two epochs" in page("epochs")
+
+    X, y = rows_of(lab, "data=noise&order=shuffled&t=400")
+    ranges = []
+    paper = {"average": False, "check": "update"}
+    for kind in Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron:
+        own = paper if kind is PocketPerceptron else {}
+        fits = [kind(max_iter=n, tol=None, **own).fit(X, y) for n in range(1, 21)]
+        errors = [int((fit.predict(X) != y).sum()) for fit in fits]
+        ranges += [min(errors), max(errors)]
+    assert (
+        "After each of the first 20 epochs, the last weights get {} to {} of the 200 points wrong, "
+        "the average {} to {}, the vote {} to {}, and the pocket {} or {}."
+    ).format(*ranges) in page("noise")
+    swaps = PocketPerceptron(max_iter=2, tol=None, **paper).fit(X, y).swaps_
+    t, errors = int(swaps["t"][-1]), int(swaps["errors"][-1])
+    assert (
+        f"After the update at example {t}: these weights get {errors} points wrong, and up to example 400 no"
+        in page("variants")
+    )
+
+    X, y = rows_of(lab, "data=moons&learner=kernel&gamma=2&t=300")
+    widths = (0.125, 0.25, 0.5, 1)
+    fits = [KernelPerceptron("rbf", gamma=g, shuffle=False, **last).fit(X, y) for g in widths]
+    assert all(fit.converged_ for fit in fits)
+    assert "{}, {}, {} and {} epochs".format(*(fit.n_iter_ for fit in fits)) in page("kernel")
+
+
+def page(name: str) -> str:
+    """Return a page of the course, in one line."""
+    return " ".join((DOCS / "course" / f"{name}.rst").read_text(encoding="utf-8").split())
 
 
 def test_the_table_is_that_of_the_slide(lab):

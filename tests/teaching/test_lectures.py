@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from .claims import CLAIMS
+from .claims.history import EVENTS, WORKS, history
 
 COURSE = Path(__file__).parents[2] / "docs" / "course"
 with (COURSE / "lectures.csv").open(encoding="utf-8", newline="") as file:
@@ -38,3 +39,13 @@ def test_what_is_not_plainly_right_says_what_is_right_and_why():
         assert len(row["says"]) <= 110, row  # no more than a line of it
     for part in re.split(r"^\.\. derivation:: ", text, flags=re.MULTILINE)[1:]:
         assert ">>> " in part or part.startswith("it_is_the_oldest"), part[:60]  # a run shows it
+
+
+def test_each_year_of_the_history_is_that_of_a_work():
+    prose, listed = history().split("In the order of their years")
+    for entry, (name, year, place) in zip(listed.split(" - ")[1:], WORKS, strict=True):
+        assert all(words in entry for words in (name, f"{year}", place)), entry
+    for found in re.finditer(r"\b(?:1[89]|20)\d\d\b", prose):
+        around = prose[max(0, found.start() - 260) : found.end() + 160]
+        names = [name for name, year, *_ in (*WORKS, *EVENTS) if year == int(found.group())]
+        assert any(name in around for name in names), around

@@ -1,11 +1,9 @@
-"""Votes, averages and the pocket; kernels, structures and layers; history."""
+"""Votes, averages and the pocket; kernels, structures and layers; categories."""
 
 from __future__ import annotations
 
 import math
-import re
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,12 +24,6 @@ from perceptron_rs.datasets import make_noisy, make_separable, xor
 from perceptron_rs.reference import lessons
 from perceptron_rs.reference.lessons.dot import dot
 from tests.teaching.claims.problems import PLAIN, SIX, XOR, Answer
-
-
-def history() -> str:
-    """Return the page about history, in one line."""
-    page = Path(__file__).parents[3] / "docs" / "course" / "history.rst"
-    return " ".join(page.read_text(encoding="utf-8").split())
 
 
 def the_vote_is_a_sum_of_signs() -> Answer:
@@ -247,7 +239,7 @@ def there_are_no_probabilities() -> Answer:
     return not hasattr(Perceptron(), "predict_proba") and hasattr(MultilayerPerceptron(), "predict_proba")
 
 
-# Categories and history.
+# Categories.
 
 
 def the_hamming_distance_counts_agreements() -> Answer:
@@ -260,25 +252,3 @@ def one_hot_columns_count_agreements() -> Answer:
     a, b = np.array([0, 1, 2, 3]), np.array([0, 1, 2, 9])
     one_hot = [(v[:, None] == range(10)).astype(int).ravel() for v in (a, b)]
     return one_hot[0] @ one_hot[1] == 4 - np.sum(a != b)
-
-
-def it_is_the_oldest_algorithm() -> Answer:
-    years = [
-        int(year) for year in re.findall(r"\b(1[89]\d\d)\b", history().split("Rosenblatt's perceptron")[0])
-    ]
-    return min(years) >= 1957
-
-
-def rosenblatt_in_1957() -> Answer:
-    return "Rosenblatt's perceptron, 1957" in history() and "In 1957 he describes" in history()
-
-
-def the_new_yorker_of_1958() -> Answer:
-    said = "can tell a cat from a dog", "6 December 1958", "no practical use", "outer space", "IBM 704"
-    return all(words in history() for words in said)
-
-
-def elephants_and_poachers() -> Answer:
-    return all(
-        words in history() for words in ("50 recorders", "25 square kilometres", "elephants and poachers")
-    )
