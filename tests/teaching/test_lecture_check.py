@@ -110,6 +110,35 @@ def test_tables_of_word_processors_and_spreadsheets(check, between, minus):
     assert [(row.line, row.verdict) for row in found.rows] == [(3, "right"), (5, "right"), (6, "right")]
 
 
+@pytest.mark.parametrize(
+    ("head", "rows"),
+    [
+        ("x1,x2,y,b,w1,w2", ["3,1,1,1,3,1", "1,1,-1,0,2,0"]),  # the intercept first
+        ("x1,x2,y,w0,w1,w2", ["3,1,1,1,3,1", "1,1,0,0,2,0"]),
+        (r"$x_1$,$x_2$,$y$,$\theta_0$,$\theta_1$,$\theta_2$", ["3,1,1,1,3,1", "1,1,-1,0,2,0"]),
+        ("x_{1},x_{2},Y,W1,W2,w_0", ["3,1,1,3,1,1", "1,1,-1,2,0,0"]),
+        ("x0,x1,y,w0,w1,b", ["3,1,1,3,1,1", "1,1,-1,2,0,0"]),  # numbered from 0
+        ("x0,x1,x2,y,w0,w1,w2", ["1,3,1,1,1,3,1", "1,1,1,-1,0,2,0"]),  # a constant among the features
+        ("t,x1,x2,y,w1,w2,b", ["1,3,1,1,3,1,1", "2,1,1,-1,2,0,0"]),  # with numbers of rows
+        ("epoch,t,x1,x2,ŷ,y,a,Mistake?,w1,w2,b", ["1,1,3,1,-,+,0,yes,3,1,1", "1,2,1,1,+,-,5,yes,2,0,0"]),
+        ("sep=,\nx1,x2,y,w1,w2,b,", ["3,1,1,3,1,1,", "1,1,-1,2,0,0,"]),  # of a spreadsheet
+        ("|x1|x2|y|w1|w2|b|\n|:--|---|---|---|---|--:|", ["|3|1|1|3|1|1|", "|1|1|-1|2|0|0|"]),
+        ("age,size,y,w1,w2,b", ["3,1,1,-,-,-", "1,1,-1,2,0,0"]),  # "-" where nothing is printed
+        ("x1,x2,y,w1,w2,b", ["6 / 2,1,1,3,1,1", "1,1,-1,2,0,0"]),
+    ],
+)
+def test_columns_as_lecturers_write_them(check, head, rows):
+    found = check("\n".join([head, *rows]))
+    assert found.is_right
+    assert found.rows[-1].printed[-1] == found.rows[-1].right[-1] == 0
+    assert found.rows[-1].activation == 5
+
+
+def test_a_feature_of_another_name_is_no_number_of_a_row(check):
+    assert check("t,age,y,w1,w2\n2,1,1,2,1\n1,1,-1,1,0").is_right
+    assert check("a,b,y,w1,w2,w3\n2,1,1,2,1,1").is_right
+
+
 def test_a_notebook_shows_the_table(check):
     assert "wrong: y a = 2 is no mistake: (2)" in check("x,y,w\n2,+,2\n1,+,3")._repr_html_()
 

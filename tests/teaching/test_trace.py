@@ -342,10 +342,13 @@ def test_a_table_for_slides():
     assert lines[3] == r"$0$ & $1$ & $0$ & a\_b & $+1$ & $0$ & $-1$ & yes & $+1$ & $(1, 2)$ & $1$ \\"
     assert sum(line.endswith(r"\\") for line in lines) == 1 + len(list(found))
     assert found.to_latex(limit=1).splitlines()[4:6] == [r"\end{tabular}", "% ..."]
-    labels = ["~", "\\", "^{}&#$"]
-    names = trace(Perceptron(shuffle=False, tol=None, max_iter=5), [[1.0], [2.0], [3.0]], labels)
+    labels = ["~", "\\", "^{}&#$", "<|>", "a\n\nb"]  # an empty line would end a paragraph
+    names = trace(
+        Perceptron(shuffle=False, tol=None, max_iter=5), [[1.0], [2.0], [3.0], [4.0], [5.0]], labels
+    )
     text = names.to_latex(limit=None)
     escaped = r"\textasciitilde{}", r"\textbackslash{}", r"\textasciicircum{}\{\}\&\#\$"
+    escaped += r"\textless{}\textbar{}\textgreater{}", "& a  b &"
     assert all(label in text for label in escaped)
     large = trace(Perceptron(shuffle=False, tol=None), [[1e-7, 2e10], [-1.0, 0.5]], [1, 0])
     assert r"$(1 \cdot 10^{-7}, 2 \cdot 10^{10})$" in large.to_latex()

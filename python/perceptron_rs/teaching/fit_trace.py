@@ -221,6 +221,7 @@ class Trace:
 #: What means something else in LaTeX, and what stands for it.
 _LATEX = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ", "\r": " "}
     | {character: f"\\{character}" for character in "&%$#_{}"}
 )
 _EXPONENT = re.compile(r"(?<=\d)e\+?(-?)0*(\d+)")

@@ -25,6 +25,14 @@ _NUMBER = re.compile(r"[+-]?(\d{1,30}/[1-9]\d{0,29}|(\d{1,30}(\.\d{0,30})?|\.\d{
 #: What word processors write for a minus: non-breaking hyphen, dash, minus sign.
 _MINUS = dict.fromkeys((0x2011, 0x2013, 0x2212), "-")
 _LABELS = {"1": 1, "+1": 1, "+": 1, "-1": -1, "-": -1, "0": -1}
+#: Names of columns, in small letters and without what TeX adds.
+_FEATURE, _WEIGHT = re.compile(r"x\d*"), re.compile(r"(w|theta|θ)\d*|b|bias|intercept")
+_INTERCEPT = re.compile(r"(w|theta|θ)0|b|bias|intercept")
+#: What tells of a row, beside names of features and weights: its number, or what is computed in it.
+_TOLD = re.compile(
+    r"[tkin#]?|nr|step|row|example|epoch|iteration|yhat|haty|ŷ|predict(ed|ion)|(mistake|update)\??"
+    r"|y?a|activation|w\.x(\+b)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +121,12 @@ def check_lecture(
     Parameters
     ----------
     path : str or path-like
-        A CSV file, also with semicolons or tabs and decimal commas. Its first line names the columns: those
-        before ``y`` are the features; ``y`` is the label (1 or +, and -1, - or 0); one weight a feature
-        follows, and the intercept where there is one more. A row without printed weights is computed. A row
-        without an example says from which weights the run starts, else it starts from zero.
+        A CSV file, also with semicolons, tabs or bars and decimal commas. Its first line names the columns:
+        those before ``y`` are the features; ``y`` is the label (1 or +, and -1, - or 0); one weight a feature
+        follows, and the intercept where there is one more: the column ``b`` or ``w0``, else the last one.
+        Beside ``x1`` and ``w1``, columns such as ``t``, ``yhat`` or ``mistake`` are not read. A row without
+        printed weights is computed. A row without an example says from which weights the run starts, else
+        it starts from zero.
     eta0 : float, default=1.0
         Learning rate, above 0 and at most 1e30.
     tie : {"mistake", "positive"}, default="mistake"
@@ -165,7 +175,7 @@ def check_lecture(
     lines = []
     for line, cells in rows:
         example, label, printed = cells[:d], cells[d].removesuffix(".0"), cells[d + 1 :]
-        after = [_number(cell, line) for cell in printed] if any(printed) else None
+        after = [_number(cell, line) for cell in printed] if set(printed) - {"", "-"} else None
         if not any(cells[: d + 1]) and after:
             weights = run = after
             continue
@@ -248,21 +258,45 @@ def _read(path: Path) -> tuple[int, int, list[tuple[int, list[str]]]]:
     data = path.read_bytes()
     check_utf8(data, str(path), 0)
     lines = data.decode("utf-8-sig").translate(_MINUS).splitlines() or [""]
-    between = next((sign for sign in ";\t" if sign in lines[0]), ",")
+    first = int(lines[0].startswith("sep=") and len(lines) > 1)  # a line for spreadsheets
+    between = next((sign for sign in ";\t|" if sign in lines[first]), ",")
     if between != ",":  # then a comma is that of a decimal number
         lines = [line.replace(",", ".") for line in lines]
-    head, *rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=between)] or [[]]
-    d = head.index("y") if "y" in head else 0
-    size = len(head) - d - 1
-    if d == 0 or size not in (d, d + 1):
-        raise ValueError(
-            f"the columns must be features, y, a weight a feature and perhaps an intercept, got {head}"
-        )
-    numbered = [(line, row) for line, row in enumerate(rows, start=2) if any(row)]
+    if between == "|":
+        lines = [line.strip().strip("|") for line in lines]
+    table = csv.reader(lines[first:], delimiter=between)
+    head, *rows = [[re.sub(r" */ *", "/", cell.strip()) for cell in row] for row in table]
+    d, columns = _columns(head)
+    numbered = [(line, row) for line, row in enumerate(rows, start=first + 2) if any(row)]
+    if between == "|":  # without the rule below the names
+        numbered = [(line, row) for line, row in numbered if set("".join(row)) - set(":-") or "" in row]
     for line, row in numbered:
         if len(row) != len(head):
             raise ValueError(f"line {line} must have {len(head)} cells, got {len(row)}; leave cells empty")
-    return d, size, numbered
+    return d, len(columns) - d - 1, [(line, [row[j] for j in columns]) for line, row in numbered]
+
+
+def _columns(head: list[str]) -> tuple[int, list[int]]:
+    """Return how many features there are, and the columns: features, label, weights, intercept."""
+    names = [re.sub(r"[\s_${}\\]", "", name.lower()) for name in head]
+    y = names.index("y") if "y" in names else 0
+
+    def kept(columns: range, kind: re.Pattern[str]) -> list[int]:
+        named = [j for j in columns if not _TOLD.fullmatch(names[j])]
+        return named if named and all(kind.fullmatch(names[j]) for j in named) else list(columns)
+
+    features, weights = kept(range(y), _FEATURE), kept(range(y + 1, len(names)), _WEIGHT)
+    extra = len(weights) - len(features)
+    if not features or extra not in (0, 1):
+        raise ValueError(
+            f"the columns must be features, y, a weight a feature and perhaps an intercept, got {head}"
+        )
+    own = [
+        j for j in weights if _INTERCEPT.fullmatch(names[j]) and not (names[j][-1] == "0" and "x0" in names)
+    ]
+    if extra and len(own) == 1:
+        weights = [j for j in weights if j not in own] + own
+    return len(features), [*features, y, *weights]
 
 
 def _number(cell: str, line: int) -> Fraction:
