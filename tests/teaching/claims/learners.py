@@ -160,10 +160,15 @@ def a_kernel_is_a_dot_product() -> Answer:
     return np.allclose(phi @ phi.T, kernel_matrix(X, kernel="poly", degree=2, gamma=1.0, coef0=1.0))
 
 
-def a_lifted_space_separates_xor() -> Answer:
+def a_lifted_space_separates() -> Answer:
+    """XOR by the product, and points of a line with labels in turn by an RBF; these not by degree 2."""
     X, y = xor()
-    lifted = np.column_stack([X, np.prod(X, axis=1)])
-    return Perceptron(tol=None).fit(lifted, y).converged_ and not is_separable(X, y)
+    product = np.column_stack([X, np.prod(X, axis=1)])
+    turns, labels = np.arange(4.0)[:, None], [1, -1, 1, -1]
+    assert not is_separable(X, y)
+    rbf = KernelPerceptron("rbf", gamma=1.0, prediction="last", max_iter=100).fit(turns, labels)
+    suits = is_separable(product, y), rbf.converged_, is_separable(turns ** [1, 2, 3], labels)
+    return all(suits), is_separable(turns ** [1, 2], labels)
 
 
 def polynomial_and_rbf_kernels_separate_xor() -> Answer:

@@ -67,6 +67,13 @@ def it_converges_only_if_separable() -> Answer:
     return found == [True, False, False] == [is_separable(*data) for data in (apart, noisy, (XOR.X, XOR.y))]
 
 
+def one_pass_is_enough() -> Answer:
+    """After a loop that goes on until a pass has no mistake, each example is correct; and after one pass."""
+    X, y = eighty_five_points()
+    until, once = (Perceptron(shuffle=False, tol=None, max_iter=n).fit(X, y) for n in (1000, 1))
+    return until.score(X, y) == 1, once.score(X, y) == 1
+
+
 def only_the_number_of_epochs_can_be_chosen() -> Answer:
     """With one order and start, the rate changes no prediction; with other orders, lines differ."""
     X, y = eighty_five_points()
