@@ -13,9 +13,7 @@ mod training;
 pub mod voted;
 mod votes;
 
-pub use model::{
-    Drafted, Excerpt, Hyperplanes, Learnt, Memory, Model, Part, Passed, PendingPenalty, Strengths, Taken,
-};
+pub use model::{Drafted, Excerpt, Hyperplanes, Learnt, Memory, Model, Part, Passed, Strengths, Taken};
 pub use rule::{Form, Kind, Learner, Numbers, Rule};
 pub use run::feed::feed;
 pub use run::problem::{Penalty, Prechecked, Problem, Settings};

@@ -28,7 +28,7 @@ pub(crate) use pass::prefetch::{Hint, prefetch};
 pub use pass::visit::{Cursor, Mistake, PassiveAggressive, Stop, Tie, Visit, integer_step};
 pub use survey::Survey;
 pub use weights::arranged::Arranged;
-pub use weights::pending::settled;
+pub use weights::pending::settle;
 pub use weights::planes::{Activations, Head, Magnitude, Planes, Weights};
 pub use weights::shared::Shared;
 pub use weights::table::{Layout, Table, in_tiles};

@@ -6,6 +6,7 @@
 //! is put there goes into a copy.
 
 mod draft;
+mod due;
 mod in_place;
 mod planes;
 
@@ -14,53 +15,18 @@ use std::sync::{Arc, OnceLock};
 use crate::arith::decay::Decay;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, filled, matrix};
+use crate::memory::{Grow, filled, matrix};
 use crate::monitor::{Monitor, copied};
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
 use crate::online::rule::{Kind, Learner};
 use crate::online::run::problem::{Problem, Settings};
 use crate::online::run::{Run, State};
-use crate::rows::{Arranged, Chosen, Labels, Layout, Matrix, OwnColumns, Table, over, settled};
+use crate::rows::{Arranged, Chosen, Labels, Layout, Matrix, OwnColumns, Table, over};
 
 pub use draft::{Drafted, Excerpt};
-
-/// Penalties that are pending.
-#[derive(Clone)]
-struct Due {
-    strengths: Strengths,
-    /// At which count of examples each weight was last settled, by plane.
-    settled: Arc<Vec<i64>>,
-    /// Whether that is the same for all.
-    even: bool,
-}
-
-/// A penalty, and the rate of the steps that it is taken at.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Strengths {
-    pub eta: f64,
-    pub l1: f64,
-    pub l2: f64,
-}
-
-impl Strengths {
-    /// Those of a run.
-    #[must_use]
-    pub fn of(settings: &Settings) -> Option<Self> {
-        settings.penalty.map(|penalty| Self { eta: settings.eta, l1: penalty.l1, l2: penalty.l2 })
-    }
-
-    fn decay(self) -> Result<Decay> {
-        Decay::new(self.eta, self.l1, self.l2, 0)
-    }
-}
-
-/// Weights whose penalties are pending, each of so many examples (K x d).
-pub struct PendingPenalty {
-    pub coef: Table,
-    pub ages: Vec<i64>,
-    pub strengths: Strengths,
-}
+use due::Due;
+pub use due::Strengths;
 
 /// Weights of planes, and one number of each.
 pub type Hyperplanes = (Table, Arc<Vec<f64>>);
@@ -228,26 +194,6 @@ impl Model {
         Ok(())
     }
 
-    /// Says that of each weight so many examples are pending.
-    pub fn put_under(&mut self, strengths: Strengths, ages: &[i64]) -> Result<()> {
-        let Strengths { eta, l1, l2 } = strengths;
-        let sound = |size: f64| (0.0..f64::INFINITY).contains(&size) && eta * size < f64::INFINITY;
-        if !(eta > 0.0 && eta < f64::INFINITY && sound(l1) && sound(l2)) {
-            return Err(Error::Invalid(format!(
-                "strengths must be eta0, above 0, and l1 and l2, at least 0, all finite, got {eta}, {l1} and {l2}"
-            )));
-        }
-        if ages.iter().any(|age| *age < 0) {
-            return Err(Error::Invalid(
-                "ages must have the shape of coef and hold whole numbers of at least 0".into(),
-            ));
-        }
-        let (even, d) = (ages.iter().all(|age| *age == ages[0]), self.shape()[1].max(1));
-        let settled = ages.iter().enumerate().map(|(i, age)| self.seen[i / d] as i64 - age);
-        self.due = Some(Due { strengths, settled: Arc::new(collected(settled)?), even });
-        Ok(())
-    }
-
     #[must_use]
     pub fn shape(&self) -> [usize; 2] {
         self.coef.shape()
@@ -285,44 +231,6 @@ impl Model {
         let mut weights = self.settled(None, self.coef.layout(), monitor)?;
         weights.share();
         Ok(weights)
-    }
-
-    pub fn pending(&self) -> Result<Option<PendingPenalty>> {
-        let Some(due) = &self.due else { return Ok(None) };
-        Ok(Some(PendingPenalty { coef: self.coef.clone(), ages: self.ages(None)?, strengths: due.strengths }))
-    }
-
-    /// Examples that each weight has not been settled for, by plane: of all columns, or of some.
-    fn ages(&self, chosen: Option<&Chosen>) -> Result<Vec<i64>> {
-        let [planes, columns] = self.shape();
-        let width = chosen.map_or(columns, Chosen::places);
-        let mut ages = matrix(0, planes, width)?;
-        let Some(due) = &self.due else { return Ok(ages) };
-        for (k, ages) in ages.chunks_mut(width.max(1)).enumerate() {
-            let (settled, seen) = (&due.settled[k * columns..][..columns], self.seen[k] as i64);
-            ages.fill(seen - settled[0]); // places of no column are as even as the rest
-            match chosen {
-                None => ages.iter_mut().zip(settled).for_each(|(age, at)| *age = seen - at),
-                Some(chosen) => {
-                    for &(column, place) in &chosen.columns {
-                        ages[place as usize] = seen - settled[column];
-                    }
-                }
-            }
-        }
-        Ok(ages)
-    }
-
-    /// Weights with all that is pending of them applied.
-    fn settled(&self, chosen: Option<&Chosen>, layout: Layout, monitor: &dyn Monitor) -> Result<Table> {
-        let Some(due) = &self.due else { return self.coef.taken(chosen, layout, monitor) };
-        let (coef, ages) = (self.coef.taken(chosen, Layout::ByPlane, monitor)?, self.ages(chosen)?);
-        let (shape, coef) = (coef.shape(), coef.by_plane(monitor)?);
-        let mut out = filled(0.0, coef.len())?;
-        settled(&coef, &ages, &due.strengths.decay()?, monitor, &mut out)?;
-        let mut table = Table::new(out, shape)?;
-        table.stand(layout, monitor)?;
-        Ok(table)
     }
 
     /// What a run begins with: the numbers of all columns, or of some, in the layout of its rows.
@@ -384,50 +292,6 @@ impl Model {
             *to_intercept = Arc::new(intercept);
         }
         if memory.is_empty() { Ok(()) } else { self.remember(memory, chosen) }
-    }
-
-    /// What is pending after a run that has left these ages.
-    fn due_after(
-        &mut self,
-        ages: Option<Vec<i64>>,
-        seen: &[u64],
-        strengths: Option<Strengths>,
-        chosen: Option<&Chosen>,
-    ) -> Result<Option<Due>> {
-        let (Some(ages), Some(strengths)) = (ages, strengths) else { return Ok(None) };
-        if let (Some(due), Some(_)) = (&mut self.due, chosen)
-            && Arc::get_mut(&mut due.settled).is_none()
-        {
-            due.settled = Arc::new(copied(&due.settled, &())?);
-        }
-        let own = self.due.take_if(|_| chosen.is_some());
-        if own.is_none() && ages.iter().all(|&age| age == 0) {
-            return Ok(None);
-        }
-        let [planes, columns] = self.shape();
-        let width = ages.len() / planes.max(1);
-        let (even, is_new) = (ages.iter().all(|age| *age == ages[0]), own.is_none());
-        let mut settled = match own {
-            Some(due) => Arc::unwrap_or_clone(due.settled),
-            None => matrix(0, planes, columns)?,
-        };
-        for (k, settled) in settled.chunks_mut(columns.max(1)).enumerate() {
-            let (ages, now) = (&ages[k * width..][..width], seen[k] as i64);
-            if is_new && chosen.is_some() {
-                // The other columns have the age of the run, or 0 if all weights have just been settled.
-                let is_settled = ages.iter().all(|&age| age == 0);
-                settled.fill(if is_settled { now } else { self.seen[k] as i64 });
-            }
-            match chosen {
-                None => settled.iter_mut().zip(ages).for_each(|(at, age)| *at = now - age),
-                Some(chosen) => {
-                    for &(column, place) in &chosen.columns {
-                        settled[column] = now - ages[place as usize];
-                    }
-                }
-            }
-        }
-        Ok(Some(Due { strengths, settled: Arc::new(settled), even }))
     }
 
     /// Whether a pass over so many rows neither changes the numbers of other columns than theirs, nor need

@@ -76,9 +76,12 @@ mod tests {
         let (early, mut late) = (model(1.0, 5), model(7.0, 9));
         late.put_under(Strengths { eta: 1.0, l1: 0.1, l2: 0.0 }, &[0, 1, 2, 3, 4, 5]).expect("sound");
         let made = early.with_planes(&late, &[0, 2], &()).expect("memory").expect("numbers of planes alone");
-        let pending = made.pending().expect("memory").expect("that of the second");
-        assert_eq!(pending.coef.by_plane(&()), Ok(vec![7.0, 8.0, 3.0, 4.0, 11.0, 12.0]));
-        assert_eq!((pending.ages, made.seen()), (vec![0, 1, 0, 0, 4, 5], &[9, 5, 9][..]));
+        let (coef, _) = made.pending().expect("that of the second");
+        assert_eq!(coef.clone().by_plane(&()), Ok(vec![7.0, 8.0, 3.0, 4.0, 11.0, 12.0]));
+        assert_eq!((made.ages(None).expect("memory"), made.seen()), (vec![0, 1, 0, 0, 4, 5], &[9, 5, 9][..]));
+        let mut some = [0; 3];
+        made.write_ages(Some(&[1]), &(), &mut some).expect("no signal");
+        assert_eq!(some, [1, 0, 5]);
         let (u, intercept) = made.sums().expect("averaged");
         assert_eq!(u.clone().by_plane(&()), Ok(vec![70.0, 71.0, 12.0, 13.0, 74.0, 75.0]));
         assert_eq!((&intercept[..], made.intercept()), (&[7.0, 1.0, 7.0][..], &[7.0, 1.0, 7.0][..]));

@@ -11,10 +11,10 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use super::rule::{Note, PyPass, PyRule, vector_of, weights_of};
 use super::views::{c_ordered, clean, floats, frozen, table, view};
 use crate::error::{self, choice};
-use crate::memory::{Grow, collected, filled, gathered, tried};
-use crate::online::{self, Form, Hyperplanes, Kind, LEARNERS, Memory, Part, PendingPenalty, Strengths};
+use crate::memory::{Grow, collected, filled, tried};
+use crate::online::{self, Form, Hyperplanes, Kind, LEARNERS, Memory, Part, Strengths};
 use crate::python::arrays_by_name::Named;
-use crate::python::border::arrays::{ages, counters, get, numbers, to_array, to_vector, written};
+use crate::python::border::arrays::{ages, counters, filled_by, get, numbers, to_array, to_vector, written};
 use crate::python::border::call::call;
 use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
 use crate::python::border::signals::Signals;
@@ -188,10 +188,10 @@ impl PyModel {
             Content::Planes(model) => model,
         };
         let columns = columns.map(|columns| columns_of(columns, &model)).transpose()?;
-        let (state, pending) = (PyDict::new(py), model.pending()?);
+        let (state, pending) = (PyDict::new(py), model.pending());
         for name in names(&model) {
             let weights = match &pending {
-                Some(pending) if name == "coef" => Some(pending.coef.clone()),
+                Some((coef, _)) if name == "coef" => Some((*coef).clone()),
                 _ => weights(py, &model, name)?,
             };
             match (weights, &columns) {
@@ -203,15 +203,11 @@ impl PyModel {
                 (None, _) => state.set_item(name, number(py, &model, name)?)?,
             }
         }
-        if let Some(PendingPenalty { ages, strengths: Strengths { eta, l1, l2 }, .. }) = pending {
+        if let Some((_, Strengths { eta, l1, l2 })) = pending {
             let [planes, all] = model.shape();
-            let ages = match &columns {
-                None => to_array(py, &ages, [planes, all])?,
-                Some(columns) => {
-                    let few = ages.chunks(all.max(1)).flat_map(|ages| columns.iter().map(|j| ages[*j]));
-                    to_array(py, &gathered(few)?, [planes, columns.len()])?
-                }
-            };
+            let some = columns.as_deref();
+            let shape = [planes, some.map_or(all, <[usize]>::len)];
+            let ages = filled_by(py, shape, |out, signals| model.write_ages(some, signals, out))?;
             state.set_item("ages", frozen(ages))?;
             state.set_item("strengths", floats(py, &[eta, l1, l2])?)?;
         }

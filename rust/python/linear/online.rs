@@ -70,7 +70,8 @@ fn settled<'py>(
     let ages = ages(state, planes, columns)?;
     filled_by(state.py(), [planes, columns], |weights, signals| {
         let decay = Decay::new(eta0, penalty.0, penalty.1, 0)?;
-        rows::settled(&pending, &ages, &decay, signals, weights)
+        weights.copy_from_slice(&pending);
+        rows::settle(weights, &ages, &decay, signals)
     })
 }
 

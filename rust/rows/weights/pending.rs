@@ -62,24 +62,19 @@ impl Ages {
     }
 }
 
-/// Weights with all that is pending of them applied, by their ages.
-pub fn settled(
-    pending: &[f64],
-    ages: &[i64],
-    decay: &Decay,
-    monitor: &dyn Monitor,
-    out: &mut [f64],
-) -> Result<()> {
+/// Applies to weights all that is pending of them, by their ages.
+pub fn settle(weights: &mut [f64], ages: &[i64], decay: &Decay, monitor: &dyn Monitor) -> Result<()> {
     const SETTLED: usize = 16; // numbers that are copied meanwhile
     let (mut last, mut factors) = (0, [1.0, 0.0]); // most weights are as old as their neighbours
-    for piece in pieces(out.len(), SETTLED, monitor) {
+    for piece in pieces(weights.len(), SETTLED, monitor) {
         let piece = piece?;
-        let numbers = pending[piece.clone()].iter().zip(&ages[piece.clone()]);
-        for (out, (&w, &age)) in out[piece].iter_mut().zip(numbers) {
+        for (w, &age) in weights[piece.clone()].iter_mut().zip(&ages[piece]) {
             if age != last {
                 (last, factors) = (age, decay.of(age.max(0) as u64));
             }
-            *out = if age > 0 { shrunk(w, factors[0], factors[1]) } else { w };
+            if age > 0 {
+                *w = shrunk(*w, factors[0], factors[1]);
+            }
         }
     }
     Ok(())
