@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -245,12 +245,6 @@ class Model(LinearModel, Protocol):
 
     def copy(self, *, last_pass: bool = True) -> Model:
         """Return another one that learns on its own; without ``last_pass``, that is None."""
-
-    def with_planes(self, other: Self, planes: list[int]) -> Self | None:
-        """Return the same with these planes of another one of the same run.
-
-        None: it has more than numbers of planes, or the engine leaves it to who joins arrays.
-        """
 
 
 class Draft(Protocol):

@@ -12,7 +12,7 @@ use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Sums, replay};
 use perceptron_rs::online::{self, Learner, Problem, scores, votes};
 use perceptron_rs::order::shuffle;
-use perceptron_rs::rows::{Arranged, Csr, Dense, Facts, Matrix, Rows, Table, Tie, settled};
+use perceptron_rs::rows::{Arranged, Csr, Dense, Facts, Matrix, Rows, Table, Tie, settle};
 
 use crate::outside::support::{numbers, table};
 
@@ -149,9 +149,12 @@ fn a_look_at_the_weights_of_a_large_model() {
 #[test]
 fn weights_that_are_settled() {
     let decay = Decay::new(1.0, 0.25, 0.0, 0).expect("little");
-    let (pending, ages, mut out) = (vec![1.5; NUMBERS], vec![2; NUMBERS], vec![0.0; NUMBERS]);
-    let asked = at_each_question(|monitor| settled(&pending, &ages, &decay, monitor, &mut out).is_err());
-    assert!((4..=64).contains(&asked) && out.iter().all(|&w| w == 1.0), "{asked}");
+    let (ages, mut weights) = (vec![2; NUMBERS], vec![]);
+    let asked = at_each_question(|monitor| {
+        weights = vec![1.5; NUMBERS];
+        settle(&mut weights, &ages, &decay, monitor).is_err()
+    });
+    assert!((4..=64).contains(&asked) && weights.iter().all(|&w| w == 1.0), "{asked}");
 }
 
 /// What the mistakes before the bound of exact integers change is in the learner's memory, if the change of
@@ -328,10 +331,9 @@ fn penalties_at_the_end_of_an_epoch() {
         run.end_all(&problem, &mut Perceptron, &()).expect("finite");
         let state = run.take(&()).expect("memory");
         let ages = state.ages.expect("a penalty");
-        let mut coef = vec![0.0; D];
+        let mut coef = state.coef.by_plane(&()).expect("memory");
         let decay = Decay::new(1.0, 0.25, 0.0, 1).expect("in range");
-        settled(&state.coef.by_plane(&()).expect("memory"), &ages, &decay, &(), &mut coef)
-            .expect("nobody interrupts");
+        settle(&mut coef, &ages, &decay, &()).expect("nobody interrupts");
         (epoch.interrupted, state.seen[0], ages.iter().filter(|&&age| age > 0).count(), coef)
     };
     let whole = fit(&());

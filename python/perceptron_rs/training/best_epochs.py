@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs import _core
 from perceptron_rs.arrays.named import State, arrays_of
-from perceptron_rs.engines import Model, RunState
+from perceptron_rs.engines import RunState
 
 #: Arrays that hold the entries of one plane after another, by the array that says where each plane's begin.
 _LISTS = {
@@ -49,9 +49,8 @@ class Best:
 
 def _joined(first: RunState, second: RunState, of_second: NDArray[np.bool_]) -> RunState:
     """Return the state whose planes k are those of ``second`` where ``of_second[k]``, else of ``first``."""
-    if not (isinstance(first, dict) or isinstance(second, dict)):  # then the engine's run has given both
-        planes = np.flatnonzero(of_second).tolist()
-        made = cast("Model", first).with_planes(cast("Model", second), planes)
+    if isinstance(first, _core.Model) and isinstance(second, _core.Model):
+        made = first.with_planes(second, np.flatnonzero(of_second).tolist())
         if made is not None:
             return made
     one, other = _alike(first, second)

@@ -201,7 +201,7 @@ class InMemory(Feeder):
                 rounds = in_threads(engine, parts, alone, str.__str__(cut.mixing), threads)
                 run = Mixed(self.begin(state, alone, threads), rounds)
                 report = follow(run, settings, schedule, watch, self.held_out)
-        return report if few is None else replace(report, state=few.packed(report.state))
+        return report if few is None else replace(report, state=few.spread(report.state))
 
     def begin(self, state: LearntModel, settings: Linear | Chain, threads: int) -> State:
         """Return what rounds begin with: arrays, or drafts of passes over sparse rows."""

@@ -6,8 +6,9 @@ from typing import NamedTuple, Self, cast
 
 import numpy as np
 
+from perceptron_rs import _core
 from perceptron_rs.arrays.csr import StoredRows
-from perceptron_rs.arrays.named import State, stored_values
+from perceptron_rs.arrays.named import stored_values
 from perceptron_rs.engines import Engine, Model, Run, RunState, rows_of
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.schema.columns import COLUMNS, Places, is_by_column, repacked
@@ -42,9 +43,13 @@ class FewColumns(NamedTuple):
         rows = rows_of(engine, self.stored, self.places.width)
         return ValidatedRows(rows, stored_values(self.stored), self.stored["rows_indptr"], self.stored)
 
-    def packed(self, state: RunState) -> State:
+    def spread(self, state: RunState) -> RunState:
         """Return what a run that began with zeros has learnt: in all other columns there is nothing."""
         places = self.places
+        if isinstance(state, _core.Model):
+            whole = state.spread(places.columns, places.n_columns)
+            if whole is not None:
+                return whole
         if isinstance(state, dict):
             few = {
                 name: np.ascontiguousarray(array[:, places.places]) if is_by_column(name, array) else array
@@ -66,6 +71,6 @@ class _Shown:
         self._run, self._few = run, few
         self.epoch, self.end, self.tracked = run.epoch, run.end, run.tracked
 
-    def state(self) -> State:
-        """Return what has been learnt so far, packed."""
-        return self._few.packed(self._run.state())
+    def state(self) -> RunState:
+        """Return what has been learnt so far, of all columns."""
+        return self._few.spread(self._run.state())

@@ -69,7 +69,10 @@ impl Model {
 
     /// Writes how many examples each weight has not been settled for, by plane: of all columns, or of some.
     pub fn write_ages(&self, some: Option<&[usize]>, monitor: &dyn Monitor, out: &mut [i64]) -> Result<()> {
-        let Some(due) = &self.due else { return Ok(out.fill(0)) };
+        let Some(due) = &self.due else {
+            out.fill(0);
+            return Ok(());
+        };
         let columns = self.shape()[1];
         let width = some.map_or(columns, <[usize]>::len);
         for (k, out) in out.chunks_mut(width.max(1)).enumerate() {

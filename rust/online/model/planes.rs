@@ -1,11 +1,12 @@
-//! A model of which some planes are as they were at another time of its run.
+//! Models that are made of others: with planes of another time of their run, or among more columns.
 
 use std::sync::Arc;
 
-use super::{Due, Model};
+use super::{Due, Memory, Model, Part};
 use crate::error::{Error, Result};
-use crate::monitor::{Monitor, copied};
-use crate::rows::Table;
+use crate::memory::Grow;
+use crate::monitor::{Monitor, copied, mapped};
+use crate::rows::{Chosen, Table};
 
 impl Model {
     /// The same with some planes of another model of the same run; `None`: the learner remembers more than numbers
@@ -35,6 +36,41 @@ impl Model {
             made.put_under(*strengths, &ages)?;
         }
         Ok(Some(made))
+    }
+
+    /// The same among `all` columns, of which its own are these, which rise, at the places that [`Chosen`] gives them:
+    /// in the others there is nothing. `None`: a penalty is pending, of which they have a part.
+    pub fn spread(&self, columns: &[usize], all: usize, monitor: &dyn Monitor) -> Result<Option<Self>> {
+        if self.due.is_some() {
+            return Ok(None);
+        }
+        let ([planes, own], mut chosen) = (self.shape(), Chosen::new(columns.len())?);
+        let places = mapped(columns, |j| chosen.choose(*j) as usize, monitor)?;
+        let is_risen = columns.is_sorted_by(|a, b| a < b) && columns.last().is_none_or(|last| *last < all);
+        if !is_risen || places.iter().any(|place| *place >= own) {
+            return Err(Error::Invalid(format!(
+                "columns must rise and be below {all}, and have places below {own}"
+            )));
+        }
+        let spread = |table: &Table| {
+            let mut made = Table::zero([planes, all]);
+            if !table.is_empty() {
+                made.put(table.clone(), Some(&chosen))?;
+            }
+            Ok(made)
+        };
+        let sums =
+            self.sums.as_ref().map(|(u, intercept)| Ok((spread(u)?, intercept.clone()))).transpose()?;
+        let mut memory = Memory::default();
+        for (name, part) in &self.memory.parts {
+            let part = match part {
+                Part::Weights(table) => Part::Weights(spread(table)?),
+                numbers => numbers.clone(),
+            };
+            memory.parts.try_push((*name, part))?;
+        }
+        let (coef, memory) = (spread(&self.coef)?, Arc::new(memory));
+        Ok(Some(Self { coef, sums, memory, answer: Arc::default(), ..self.clone() }))
     }
 }
 
@@ -87,5 +123,34 @@ mod tests {
         assert_eq!((&intercept[..], made.intercept()), (&[7.0, 1.0, 7.0][..], &[7.0, 1.0, 7.0][..]));
         assert_eq!(early.weights(&()).expect("memory").by_plane(&()).expect("memory")[0], 1.0);
         assert!(early.with_planes(&late, &[3], &()).is_err());
+    }
+
+    #[test]
+    fn a_model_of_few_columns_is_spread_among_all_with_sums_and_memory() {
+        // Columns 2 and 9 stand at the places 2 and 1 of their lanes.
+        let table = || Table::new((0..6).map(f64::from).collect(), [2, 3]).expect("2 x 3");
+        let parts = vec![("best_coef", Part::Weights(table())), ("n_iter", Part::Integers(vec![4].into()))];
+        let few =
+            Model::of(&averaged::KIND, table(), vec![7.0; 2], vec![5; 2], Some((table(), vec![8.0; 2])))
+                .with_memory(Memory { parts });
+        let whole = few.spread(&[2, 9], 11, &()).expect("memory").expect("nothing is pending");
+        let (expected, all) = (|k: usize| [3.0 * k as f64 + 2.0, 3.0 * k as f64 + 1.0], [2, 9]);
+        let Some(Part::Weights(best)) = whole.memory().part("best_coef") else { panic!("it had one") };
+        for found in [&whole.coef, &whole.sums().expect("averaged").0, best] {
+            for k in 0..2 {
+                let plane = found.plane(k, &()).expect("memory");
+                assert_eq!((plane.len(), all.map(|j| plane[j])), (11, expected(k)));
+                assert_eq!(plane.iter().filter(|w| **w != 0.0).count(), 2);
+            }
+        }
+        assert_eq!((whole.intercept(), whole.seen(), whole.shape()), (few.intercept(), few.seen(), [2, 11]));
+        assert_eq!(whole.columns(&()), Ok(vec![2, 9]));
+        assert!(matches!(whole.memory().part("n_iter"), Some(Part::Integers(n)) if n[..] == [4]));
+        for refused in [&[9, 2][..], &[2, 2], &[2, 11], &[2, 3]] {
+            assert!(few.spread(refused, 11, &()).is_err(), "{refused:?}");
+        }
+        let mut pending = few.clone();
+        pending.put_under(Strengths { eta: 1.0, l1: 0.1, l2: 0.0 }, &[1; 6]).expect("sound");
+        assert!(pending.spread(&[2, 9], 11, &()).expect("memory").is_none());
     }
 }

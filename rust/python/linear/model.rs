@@ -187,7 +187,7 @@ impl PyModel {
             Content::Arrays(arrays) => return arrays.state(py),
             Content::Planes(model) => model,
         };
-        let columns = columns.map(|columns| columns_of(columns, &model)).transpose()?;
+        let columns = columns.map(|columns| columns_of(columns, model.shape()[1])).transpose()?;
         let (state, pending) = (PyDict::new(py), model.pending());
         for name in names(&model) {
             let weights = match &pending {
@@ -292,6 +292,13 @@ impl PyModel {
             return Ok(None);
         };
         Ok(call(py, |signals| model.with_planes(&other, &planes, signals))?.map(Self::of))
+    }
+
+    /// The same among all columns: its own are those of a packed state; None: a penalty is pending.
+    fn spread(&self, columns: &Bound<'_, PyAny>, n_columns: usize) -> PyResult<Option<Self>> {
+        let Content::Planes(model) = self.content() else { return Ok(None) };
+        let (py, columns) = (columns.py(), columns_of(columns, n_columns)?);
+        Ok(call(py, |signals| model.spread(&columns, n_columns, signals))?.map(Self::of))
     }
 
     /// Activations (n, K) under what predicts.
@@ -473,8 +480,7 @@ fn number<'py>(py: Python<'py>, model: &online::Model, name: &str) -> PyResult<B
 }
 
 /// The numbers of some columns of a model.
-fn columns_of(columns: &Bound<'_, PyAny>, model: &online::Model) -> PyResult<Vec<usize>> {
-    let all = model.shape()[1];
+fn columns_of(columns: &Bound<'_, PyAny>, all: usize) -> PyResult<Vec<usize>> {
     let inside = |column: i64| usize::try_from(column).ok().filter(|column| *column < all);
     let found = vector_of::<i64>(columns)?.into_iter().map(|column| {
         inside(column).ok_or_else(|| {

@@ -141,9 +141,6 @@ class Model:
         vars(model).update({} if last_pass else {"last_pass": None})
         return model
 
-    def with_planes(self, other: Model, planes: list[int]) -> None:
-        """Return None: who joins planes joins the arrays."""
-
     def scores(self, rows: Rows, *, threads: int) -> NDArray[np.float64]:
         """Activations (n, K) of every row under what predicts."""
         return scores(rows, *self._answer(), threads=threads)
