@@ -87,6 +87,11 @@ def test_with_ties_that_predict_plus_an_update_there_is_right_if_they_are_mistak
     assert check("x,y,w\n2,-,-2", tie="positive").is_right
 
 
+def test_zeros_that_move_weights_are_wrong(check):
+    row = check("x1,x2,y,w1,w2\n0,0,-,0,7").rows[0]
+    assert (row.verdict, row.why) == ("wrong", "y a = 0 is a mistake: (0, 0)")
+
+
 def test_a_correct_example_that_is_learnt_is_wrong(check):
     row = check("x,y,w\n2,+,2\n1,+,3").rows[1]
     assert (row.verdict, row.why) == ("wrong", "y a = 2 is no mistake: (2)")
@@ -132,6 +137,19 @@ def test_columns_as_lecturers_write_them(check, head, rows):
     assert found.is_right
     assert found.rows[-1].printed[-1] == found.rows[-1].right[-1] == 0
     assert found.rows[-1].activation == 5
+
+
+def test_weights_that_are_printed_before_their_row_are_not_called_wrong(check):
+    """But a slip in such a table is one, and so is a forgotten update, which leaves weights as before."""
+    rows = "-1,2,-1,0,0\n1,0,1,1,-2\n1,1,1,1,-2\n-1,0,-1,2,-1\n-1,-2,-1,2,-1\n1,-1,1,3,1"
+    found = check(f"x1,x2,y,w1,w2\n{rows}").rows
+    assert {(row.verdict, row.why) for row in found} == {
+        ("right if", "the weights are printed before their row")
+    }
+    assert "wrong" in {row.verdict for row in check(f"x1,x2,y,w1,w2\n{rows[:-1]}2").rows}
+    forgotten = check("x1,x2,y,w1,w2,b\n1,1,1,1,1,1\n1,2,-1,1,1,1").rows
+    assert [row.verdict for row in forgotten] == ["right", "wrong"]
+    assert [row.verdict for row in check("x,y,w\n,,2\n1,1,2\n1,-1,2").rows] == ["right", "wrong"]
 
 
 def test_a_feature_of_another_name_is_no_number_of_a_row(check):

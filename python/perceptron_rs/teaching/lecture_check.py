@@ -6,7 +6,7 @@ import csv
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -115,8 +115,9 @@ def check_lecture(
 ) -> LectureCheck:
     r"""Check the table of a lecture: a CSV file of examples and of the weights that are printed behind them.
 
-    Each row is compared with one step from the weights printed before it, so one slip is one wrong row.
-    Numbers are read as exact decimals, and those with a decimal point may be rounded.
+    Each row is compared with one step from the weights printed before it, so one slip is one wrong row. A
+    table whose weights are those before each row, and not behind it, is said to be such a one. Numbers are
+    read as exact decimals, and those with a decimal point may be rounded.
 
     Parameters
     ----------
@@ -172,7 +173,7 @@ def check_lecture(
     rule = _Rule(Fraction(str(float(eta))), tie, size > d)
     # From here on: behind what is printed, and as it were without any slip.
     weights = run = [Fraction()] * size
-    lines = []
+    lines, early = [], []
     for line, cells in rows:
         example, label, printed = cells[:d], cells[d].removesuffix(".0"), cells[d + 1 :]
         after = [_number(cell, line) for cell in printed] if set(printed) - {"", "-"} else None
@@ -193,8 +194,16 @@ def check_lecture(
             a = _activation(weights, x)
             mistake = rule.is_mistake(a, y)
             lines.append(CheckedRow(line, float(a), mistake, _floats(after), _floats(step), verdict, why))
+            early.append(_fits(printed, run_before))
         # What is rounded goes on exactly.
         weights = after if after and not _fits(printed, step) else step
+    if (
+        all(early)
+        and len({row.printed for row in lines}) > 1
+        and any(row.verdict == "wrong" for row in lines)
+    ):
+        why = "the weights are printed before their row"
+        lines = [replace(row, verdict="right if", why=why) for row in lines]
     return LectureCheck(tuple(lines))
 
 
@@ -225,8 +234,8 @@ class _Rule:
             return "right if", "an activation of 0 is no mistake here"
         if self.has_intercept and _fits(printed, [*right[:-1], w[-1]]):
             return "right if", "the intercept is not learnt"
-        j = next(j for j, v in enumerate(x) if v)  # at x = 0, without an intercept, w fits above
-        rate = (Fraction(printed[j]) - w[j]) / (y * x[j])
+        j = next((j for j, v in enumerate(x) if v), 0)  # at x = 0, without an intercept, no rate moves w
+        rate = (Fraction(printed[j]) - w[j]) / (y * x[j]) if x[j] else 0
         if rate > 0 and _fits(printed, _moved(w, x, rate * y)):
             return "right if", f"the learning rate is {float(rate):g}"
         return "wrong", f"y a = {float(y * a):g} is a mistake: {_shown(right)}"
