@@ -235,7 +235,7 @@ class _Rule:
         if self.has_intercept and _fits(printed, [*right[:-1], w[-1]]):
             return "right if", "the intercept is not learnt"
         j = next((j for j, v in enumerate(x) if v), 0)  # at x = 0, without an intercept, no rate moves w
-        rate = (Fraction(printed[j]) - w[j]) / (y * x[j]) if x[j] else 0
+        rate = (Fraction(printed[j]) - w[j]) / (y * x[j]) if x[j] else Fraction()
         if rate > 0 and _fits(printed, _moved(w, x, rate * y)):
             return "right if", f"the learning rate is {float(rate):g}"
         return "wrong", f"y a = {float(y * a):g} is a mistake: {_shown(right)}"
