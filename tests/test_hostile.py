@@ -165,9 +165,13 @@ def test_both_engines_refuse_the_same_shapes(engine):
         engine.scores(rows, np.ones((4, 3)), np.zeros(3), threads=1)
     with pytest.raises(ValueError, match="intercept"):
         engine.scores(rows, np.ones((3, 4)), np.zeros(4), threads=1)
+
+
+def test_the_core_refuses_a_learner_without_planes():
+    core = get_engine("rust")
     none = {"positive": np.zeros(0, dtype=np.uint32), "class_weight": np.ones((0, 2))}
     with pytest.raises(ValueError, match="positive"):
-        fit(engine, rows, state=state((0, 4), 0), **none)
+        fit(core, core.dense_rows(np.ones((6, 4))), state=state((0, 4), 0), **none)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])

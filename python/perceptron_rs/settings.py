@@ -1,7 +1,7 @@
 """Arguments and results of the engines, the same for both: data, and the settings of a learner.
 
-Settings check themselves for what has no meaning; whether shapes agree with the data is checked where a run
-starts. Nothing here knows an engine.
+Estimators check what their parameters mean, and the core what it needs; only a kernel, which a file may
+hold, checks itself. Nothing here knows an engine.
 """
 
 from __future__ import annotations
@@ -15,30 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import State
-from perceptron_rs.choices import (
-    LARGEST_DEGREE,
-    Activation,
-    BudgetPolicy,
-    JointUpdate,
-    KernelName,
-    PocketCheck,
-    SequenceUpdate,
-    Step,
-    Tie,
-    words,
-)
+from perceptron_rs.choices import LARGEST_DEGREE, KernelName, words
 
 #: Given the number of an example, its kernel values with all of them, float64 (n,); the same ones each time.
 AskForRow: TypeAlias = Callable[[int], NDArray[np.float64]]
 
 KERNELS = words(KernelName)
-TIES = words(Tie)
-JOINT = (None, *words(JointUpdate))
-STEPS = words(Step)
-CHECKS = tuple(word for word in words(PocketCheck) if word != "auto")
-POLICIES = words(BudgetPolicy)
-UPDATES = words(SequenceUpdate)
-ACTIVATIONS = tuple(sorted(words(Activation)))
 
 
 class Epoch(NamedTuple):
@@ -114,18 +96,6 @@ class Sequences(Data):
     chosen: NDArray[np.uint32] | None = None
 
 
-def _check_word(name: str, value: str | None, known: tuple[str | None, ...]) -> None:
-    if value not in known:
-        raise ValueError(f"{name} must be one of {known}, got {value!r}")
-
-
-def _check_amount(name: str, value: float, *, is_above: bool = False) -> None:
-    """Raise ValueError for what is not finite, or below 0, or 0 if it is to be above."""
-    if not 0 <= value < math.inf or (is_above and value == 0):
-        least = "above 0" if is_above else "at least 0"
-        raise ValueError(f"{name} must be finite and {least}, got {value}")
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Settings:
     """What every learner has.
@@ -169,10 +139,6 @@ class Stepped(Settings):
     eta0: float
     step: str = "constant"
     C: float = 1.0
-
-    def _check_step(self) -> None:
-        _check_word("step", self.step, STEPS)
-        _check_amount("C", self.C, is_above=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -247,83 +213,6 @@ class Linear(Stepped):
         """One a plane, or one of all planes together."""
         return 1 if self.joint else len(self.positive)
 
-    def __post_init__(self) -> None:
-        _check_word("tie", self.tie, TIES)
-        _check_amount("eta0", self.eta0, is_above=True)
-        planes = self.positive.shape
-        if len(planes) != 1 or planes == (0,):
-            raise ValueError(f"positive must name the class of one plane or more, got shape {planes}")
-        if self.class_weight.shape != (*planes, 2):
-            raise ValueError(
-                f"class_weight must have shape {(*planes, 2)} for these planes, got {self.class_weight.shape}"
-            )
-        if self.margin_threshold or self.added_feature or self.max_mistakes_per_example is not None:
-            self._check_tolerance()
-        if self.check != "run" or self.average:
-            self._check_moments()
-        if self.joint is not None:
-            self._check_joint()
-        if self.penalty is not None:
-            self._check_penalty(self.penalty)
-        if self.step != "constant":
-            self._check_step()
-            self._check_aggressive()
-
-    def _check_aggressive(self) -> None:
-        if self.learner not in ("perceptron", "averaged"):
-            raise ValueError(f'step must be "constant" for the learner {self.learner!r}, got {self.step!r}')
-        if self.margin_threshold or self.added_feature or self.penalty or self.joint not in (None, "max"):
-            raise ValueError(
-                'margin_threshold and added_feature must be 0, penalty None and joint "max" or None for '
-                "passive-aggressive steps"
-            )
-
-    def _check_tolerance(self) -> None:
-        _check_amount("margin_threshold", self.margin_threshold)
-        _check_amount("added_feature", self.added_feature)
-        if self.max_mistakes_per_example is not None and self.max_mistakes_per_example < 1:
-            raise ValueError(
-                f"max_mistakes_per_example must be at least 1, got {self.max_mistakes_per_example}"
-            )
-        self._refuse_if_alone()
-
-    def _check_moments(self) -> None:
-        if self.learner != "pocket":
-            raise ValueError(
-                f'check must be "run" and average False for the learner {self.learner!r}, '
-                f"got {self.check!r} and {self.average}"
-            )
-        _check_word("check", self.check, CHECKS)
-
-    def _refuse_if_alone(self) -> None:
-        """Raise ValueError for a learner that judges by the activations of one plane."""
-        if self.learner == "pocket":
-            raise ValueError(
-                "joint, margin_threshold, added_feature and max_mistakes_per_example must not be set for "
-                "this learner"
-            )
-
-    def _check_joint(self) -> None:
-        _check_word("joint", self.joint, JOINT)
-        self._refuse_if_alone()
-        classes = self.positive.tolist()
-        if len(classes) < 2 or classes != list(range(len(classes))):
-            raise ValueError(
-                f"positive must be 0, 1, ... of two classes or more for a joint decision, got {classes}"
-            )
-        if self.tie != "mistake":
-            raise ValueError(f'tie must be "mistake" for a joint decision, got {self.tie!r}')
-        for name in ("margin_threshold", "added_feature"):
-            if value := getattr(self, name):
-                raise ValueError(f"{name} must be 0 for a joint decision, got {value}")
-
-    def _check_penalty(self, penalty: tuple[float, float]) -> None:
-        for name, value in zip(("l1", "l2"), penalty, strict=True):
-            if not 0 <= value < math.inf or not self.eta0 * value < math.inf:
-                raise ValueError(f"{name} must be finite and at least 0, got {value}")
-        if self.learner != "perceptron":
-            raise ValueError("penalty must be None for a learner that is a function of the mistakes")
-
 
 @dataclass(frozen=True, slots=True)
 class KernelSpec:
@@ -347,12 +236,14 @@ class KernelSpec:
     degree: int = 1
 
     def __post_init__(self) -> None:
-        _check_amount("gamma", self.gamma, is_above=True)
+        if not 0 < self.gamma < math.inf:
+            raise ValueError(f"gamma must be finite and above 0, got {self.gamma}")
         if not math.isfinite(self.coef0):
             raise ValueError(f"coef0 must be finite, got {self.coef0}")
         if not 1 <= self.degree <= LARGEST_DEGREE:
             raise ValueError(f"degree must be from 1 to {LARGEST_DEGREE}, got {self.degree}")
-        _check_word("kernel", self.name, KERNELS)
+        if self.name not in KERNELS:
+            raise ValueError(f"kernel must be one of {KERNELS}, got {self.name!r}")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -377,11 +268,6 @@ class Kernel(Linear):
     kernel: KernelSpec
     cache_bytes: int
     ask: AskForRow | None = None
-
-    def __post_init__(self) -> None:
-        Linear.__post_init__(self)
-        if self.ask is not None and self.kernel.name != "precomputed":
-            raise ValueError("kernel must be precomputed where a source gives its values")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -415,13 +301,6 @@ class Budget(Linear):
     policy_seed: int
     distance: float
 
-    def __post_init__(self) -> None:
-        Linear.__post_init__(self)
-        if self.budget < 1:
-            raise ValueError(f"budget must be at least 1, got {self.budget}")
-        _check_word("policy", self.policy, POLICIES)
-        _check_amount("distance", self.distance)
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Chain(Stepped):
@@ -445,15 +324,6 @@ class Chain(Stepped):
     track_answers: bool = False
     partition: int = 0
 
-    def __post_init__(self) -> None:
-        _check_amount("eta0", self.eta0, is_above=True)
-        if self.beam is not None and self.beam < 1:
-            raise ValueError(f"beam must be at least 1, got {self.beam}; None looks at all labels")
-        _check_word("update", self.update, UPDATES)
-        if self.update != "full" and self.beam is None:
-            raise ValueError('update must be "full" without a beam; give a beam')
-        self._check_step()
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Network(Settings):
@@ -476,11 +346,6 @@ class Network(Settings):
     rate: float
     alpha: float
     batch_size: int
-
-    def __post_init__(self) -> None:
-        _check_word("activation", self.activation, ACTIVATIONS)
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, got {self.batch_size}")
 
 
 def check_kept(state: State, budget: int, policy: str, *, sets: int, width: int, rows: int) -> None:

@@ -327,3 +327,10 @@ def test_interrupt_from_the_keyboard(frozen, engine_name):
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert frozen(model.__getstate__()) == before
+
+
+def test_a_penalty_of_a_step_must_be_finite(engine_name):
+    """Its strength times the rate, which the reference takes as it is."""
+    model = Perceptron(penalty="l2", alpha=1e300, eta0=1e300, engine=engine_name)
+    with pytest.raises(ValueError, match=r"^alpha must be finite times eta0, 1e\+300, got 1e\+300"):
+        model.fit(GOOD, Y)

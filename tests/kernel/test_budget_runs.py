@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from perceptron_rs.engines import get_engine
 from perceptron_rs.settings import KernelSpec
+from tests.support import of_core
 
 from .budget_support import LINEAR, POLICIES, RBF, SIGNS, THREE, budget_run, nothing
 from .support import SQUARE, assert_same
@@ -129,15 +130,26 @@ def test_what_is_not_finite_ends_the_run(engine):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"budget": 0}, "budget must be at least 1, got 0"),
-        ({"policy": "newest"}, "policy must be .*newest"),
-        ({"distance": -1.0}, "distance must be finite and at least 0, got -1"),
-        ({"distance": np.nan}, "distance must be finite and at least 0, got"),
         ({"stored": np.zeros((0, 5))}, "rows must have 5 columns, like the other rows, got 2"),
         ({"kernel": KernelSpec("precomputed")}, "rows must have 3 columns, .* to be a Gram matrix, got 2"),
     ],
 )
 def test_bad_arguments_are_refused(engine, changes, words):
+    with pytest.raises(ValueError, match=words):
+        budget_run(engine, THREE, SIGNS, **changes)
+
+
+@of_core
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"budget": 0}, "budget must be at least 1, got 0"),
+        ({"policy": "newest"}, "policy must be .*newest"),
+        ({"distance": -1.0}, "distance must be finite and at least 0, got -1"),
+        ({"distance": np.nan}, "distance must be finite and at least 0, got"),
+    ],
+)
+def test_bad_settings_are_refused(engine, changes, words):
     with pytest.raises(ValueError, match=words):
         budget_run(engine, THREE, SIGNS, **changes)
 

@@ -13,10 +13,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
-from tests.support import contents
+from tests.support import contents, of_core
 
 from perceptron_rs import AveragedPerceptron, Perceptron
-from perceptron_rs.settings import Linear
 
 RULES = ("pa1", "pa2")
 FORMS = [np.asarray, sp.csr_matrix, lambda X: X.astype(np.int16), lambda X: sp.csr_matrix(X.astype(np.int8))]
@@ -319,22 +318,16 @@ def test_what_has_no_meaning_is_refused(options, text):
     }
 
 
-def test_settings_refuse_it_too():
-    given = {
-        "learner": "perceptron",
-        "positive": np.array([1], dtype=np.uint32),
-        "class_weight": np.ones((1, 2)),
-    }
+@of_core
+def test_the_core_refuses_it_too(trainer):
     for options, text in (
         ({"step": "pa3"}, "step must be one of"),
-        ({"step": "pa1", "C": 0.0}, "C must be finite and above 0, got 0.0"),
+        ({"step": "pa1", "C": 0.0}, "C must be finite and above 0, got 0"),
         ({"step": "pa1", "penalty": (0.1, 0.0)}, "penalty None"),
         ({"step": "pa1", "margin_threshold": 1.0}, "margin_threshold and added_feature must be 0"),
-        ({"step": "pa1", "learner": "pocket"}, "step must be \"constant\" for the learner 'pocket'"),
-        ({"step": "pa1", "learner": "voted"}, "step must be \"constant\" for the learner 'voted'"),
     ):
         with pytest.raises(ValueError, match=re.escape(text)):
-            Linear(**{**given, "eta0": 1.0, **options})
+            trainer.fit(np.ones((2, 1)), [0, 1], learner="perceptron", **options)
 
 
 def test_large_numbers(engine_name):

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import of_core
 
 
 @st.composite
@@ -221,10 +222,7 @@ def test_rows_of_weight_0_are_not_looked_at(trainer):
 BAD = {
     "labels": {"labels": [0, 1, 1]},
     "sample_weight": {"sample_weight": [1.0]},
-    "class_weight": {"class_weight": [[1.0, 1.0], [1.0, 1.0]]},
-    "class_weight, one column": {"class_weight": [[1.0]]},
     "learner": {"learner": "gamble"},
-    "tie": {"tie": "negative"},
     "max_iter": {"max_iter": 0},
 }
 
@@ -234,6 +232,21 @@ def test_arguments_that_do_not_fit(trainer, name):
     arguments = {"labels": [1, 0]} | BAD[name]
     with pytest.raises(ValueError, match=name.split(",")[0]):
         trainer.fit(np.ones((2, 3)), arguments.pop("labels"), **arguments)
+
+
+@of_core
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"class_weight": [[1.0, 1.0], [1.0, 1.0]]},
+        {"class_weight": [[1.0]]},
+        {"tie": "negative"},
+    ],
+    ids=str,
+)
+def test_settings_that_do_not_fit(trainer, change):
+    with pytest.raises(ValueError, match=next(iter(change))):
+        trainer.fit(np.ones((2, 3)), [1, 0], **change)
 
 
 @pytest.mark.parametrize("name", ["coef", "intercept", "seen", "coef_u", "intercept_u"])

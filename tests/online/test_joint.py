@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support import learn
+from tests.support import learn, of_core
 
 from perceptron_rs.engines import get_engine
 from perceptron_rs.settings import Linear
@@ -211,14 +211,19 @@ def test_engines_storages_and_batches_agree(seed, joint, integers):
         ({"added_feature": 0.5}, "added_feature must be 0 for a joint decision, got 0.5"),
         ({"positive": [1, 0, 2]}, "positive must be 0, 1, "),
         ({"positive": [0]}, "positive must be 0, 1, "),
-        ({"positive": [0, 1]}, "labels must be below 2 for a joint decision, got 2"),
     ],
     ids=str,
 )
+@of_core
 def test_what_a_joint_decision_refuses(trainer, changes, message):
     arguments = {"positive": [0, 1, 2], "joint": "max"} | changes
     with pytest.raises(ValueError, match=message):
         trainer.fit(np.ones((3, 1)), [0, 1, 2], **arguments)
+
+
+def test_labels_without_a_plane_are_refused(trainer):
+    with pytest.raises(ValueError, match="labels must be below 2 for a joint decision, got 2"):
+        trainer.fit(np.ones((3, 1)), [0, 1, 2], positive=[0, 1], joint="max")
 
 
 def test_a_score_that_is_not_finite(trainer):

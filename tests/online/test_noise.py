@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import of_core
 
 STORAGES = [np.float64, np.int8, np.uint8]
 
@@ -162,6 +163,7 @@ def test_a_larger_margin_makes_more_mistakes(trainer):
     ],
     ids=str,
 )
+@of_core
 def test_bad_values(trainer, changes, message):
     with pytest.raises(ValueError, match=message):
         trainer.fit(np.ones((2, 1)), [0, 1], **changes)

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support import learn
+from tests.support import learn, of_core
 
 from perceptron_rs.engines import get_engine
 from perceptron_rs.settings import Linear
@@ -271,21 +271,23 @@ def test_a_coordinate_older_than_the_table_of_factors(n):
         assert reports[1]["state"][name].tobytes() == values.tobytes(), name
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"learner": "averaged"}, "penalty must be None for a learner that is a function of the mistakes"),
-        ({"penalty": (-1.0, 0.0)}, "l1 must be finite and at least 0, got -1"),
-        ({"penalty": (0.0, np.nan)}, "l2 must be finite and at least 0"),
-        ({"penalty": (0.0, np.inf)}, "l2 must be finite and at least 0"),
-        ({"penalty": None}, "state lacks .strengths., which the learner needs"),
-    ],
-    ids=str,
-)
-def test_what_is_refused(trainer, changes, message):
-    arguments = {"learner": "perceptron", "penalty": (0.0, 0.1), "state": with_ages(trainer, 1, ages=2)}
-    with pytest.raises(ValueError, match=message):
-        trainer.fit(np.ones((2, 1)), [0, 1], **arguments | changes)
+@of_core
+@pytest.mark.parametrize("penalty", [(-1.0, 0.0), (0.0, np.nan), (0.0, np.inf)], ids=str)
+def test_strengths_that_are_none(trainer, penalty):
+    with pytest.raises(ValueError, match=r"l[12] must be finite and at least 0"):
+        trainer.fit(np.ones((2, 1)), [0, 1], learner="perceptron", penalty=penalty)
+
+
+@of_core
+def test_a_function_of_the_mistakes_has_no_penalty(trainer):
+    with pytest.raises(ValueError, match="penalty must be None for a learner that is a function of the"):
+        trainer.fit(np.ones((2, 1)), [0, 1], learner="averaged", penalty=(0.0, 0.1))
+
+
+def test_pending_penalties_need_their_strengths(trainer):
+    state = with_ages(trainer, 1, ages=2)
+    with pytest.raises(ValueError, match=r"state lacks .strengths., which the learner needs"):
+        trainer.fit(np.ones((2, 1)), [0, 1], learner="perceptron", penalty=None, state=state)
 
 
 @pytest.mark.parametrize("ages", [np.full((1, 2), -1), np.zeros((1, 3), dtype=int)], ids=str)

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import of_core
 
 CHECKS = ("run", "ratchet", "update", "epoch")
 XOR = [[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, 0, 0]
@@ -392,17 +393,16 @@ def test_rounding_on_arbitrary_data(trainer, check):
         {"max_mistakes_per_example": 3},
     ],
 )
+@of_core
 def test_what_would_not_be_judged_by_the_activation_alone_is_refused(trainer, change):
     with pytest.raises(ValueError, match=r"joint, margin_threshold, added_feature .* must not be set"):
         trainer.fit(np.eye(2), [0, 1], learner="pocket", **change)
 
 
+@of_core
 def test_unknown_checks(trainer):
-    with pytest.raises(ValueError, match=r"check must be .*got ['\"]often"):
+    with pytest.raises(ValueError, match=r"check must be .*got 'often"):
         trainer.fit(np.eye(2), [0, 1], learner="pocket", check="often")
-    for change in ({"check": "update"}, {"average": True}):
-        with pytest.raises(ValueError, match=r"check must be \"run\" and average False for the learner"):
-            trainer.fit(np.eye(2), [0, 1], learner="averaged", **change)
     state = trainer.start(2) | {"ages": np.zeros((1, 2), dtype=np.int64)}
     with pytest.raises(ValueError, match="penalty must be None"):
         trainer.fit(np.eye(2), [0, 1], learner="pocket", state=state, penalty=(0.0, 0.1))

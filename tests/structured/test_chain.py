@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from perceptron_rs import _core, reference
 from perceptron_rs.settings import Chain, Sequences
-from tests.support import run_of
+from tests.support import of_core, run_of
 
 from .support import Oracle, average, begin, decode, fit, problem, rows_of, same, start, to_engine
 
@@ -254,10 +254,6 @@ def test_the_answers_are_those_of_the_weights_before(engine, beam, update, eta0)
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"beam": 0}, "beam must be at least 1, got 0; None looks at all labels"),
-        ({"update": "late"}, r"update must be one of \('full', 'early', 'max_violation'\), got 'late'"),
-        ({"update": "early"}, 'update must be "full" without a beam; give a beam'),
-        ({"eta0": 0.0}, "eta0 must be finite and above 0, got 0.0"),
         ({"chosen": np.array([0, 2], dtype=np.uint32)}, "chosen must be below the number of sequences, 2"),
         ({"y": [0, 1, 5]}, "labels must be below 2, got 5"),
         ({"y": [0, 1]}, "labels must have 3 entries, one for each row, got 2"),
@@ -270,6 +266,20 @@ def test_what_no_run_can_start_with(engine, changes, text):
     y, lengths = given.pop("y"), given.pop("lengths")
     with pytest.raises(ValueError, match=text):
         begin(engine, np.ones((3, 4)), y, lengths, start(4, 2), **given)
+
+
+@of_core
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"beam": 0}, "beam must be at least 1, got 0; None looks at all labels"),
+        ({"update": "late"}, r"update must be one of 'full', 'early', 'max_violation', got 'late'"),
+        ({"eta0": 0.0}, "eta0 must be finite and above 0, got 0"),
+    ],
+)
+def test_what_the_core_does_not_start_with(engine, changes, text):
+    with pytest.raises(ValueError, match=text):
+        begin(engine, np.ones((3, 4)), [0, 1, 1], [1, 2], start(4, 2), **changes)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -240,5 +241,7 @@ def _strengths(learner: Perceptron) -> tuple[float, float] | None:
     """Return the strengths of the l1 and the l2 penalty of an example; None without a penalty."""
     if learner.penalty is None or learner.alpha == 0:
         return None
+    if not learner.eta0 * learner.alpha < math.inf:
+        raise ValueError(f"alpha must be finite times eta0, {learner.eta0}, got {learner.alpha}; lower one")
     of_l1 = {"l2": 0.0, "l1": 1.0, "elasticnet": float(learner.l1_ratio)}[learner.penalty]
     return float(learner.alpha) * of_l1, float(learner.alpha) * (1.0 - of_l1)
