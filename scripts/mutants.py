@@ -63,7 +63,7 @@ TESTS = (
     *("models", "mlp", "io", "rows"),
     *("test_driver.py", "test_hostile.py", "test_interrupt.py", "test_notebook.py", "test_predictor.py"),
     *("test_errors.py", "test_ranges.py", "test_threads.py", "test_train.py", "test_turns.py"),
-    *("cli/test_evidence.py", "cli/test_help.py", "cli/test_inspect.py", "cli/test_learner_options.py"),
+    *("cli/test_help.py", "cli/test_inspect.py", "cli/test_learner_options.py", "cli/test_reproduce.py"),
     *("cli/test_online.py", "cli/test_stream.py", "cli/test_usage.py"),
 )
 #: What nearly all tests import, but for the package.

@@ -64,11 +64,6 @@ def test_every_option_is_explained(command):
         assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)) <= known, place.prog
 
 
-def test_evidence_does_not_speak_of_standard_input(call):
-    for command, reads in (("reproduce", True), ("evidence", False)):
-        assert ("or - for standard input" in " ".join(call(command, "--help").out.split())) == reads
-
-
 def leaves(place):
     """Return the parsers below this one that take options; or this one."""
     if place._subparsers is None:

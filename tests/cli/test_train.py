@@ -131,7 +131,6 @@ def test_where_the_system_lets_nobody_write(refused, text_file, tmp_path, monkey
         ("train a.svm --stream --checkpoint new --model new", "--checkpoint"),
         ("tag-train a.tsv --model a.tsv", "the data"),
         ("online m a.svm --save a.svm", "the data"),
-        ("evidence m a.svm --out m", "MODEL"),
     ],
 )
 def test_nothing_is_written_over_what_is_read(refused, text_file, model, tmp_path, monkeypatch, words, whose):

@@ -98,7 +98,6 @@ CALLS = [
     # what is for another kind of data; also a default
     ("reproduce plain x.svm --tag-column 1", "--tag-column is about tagged sentences"),
     ("reproduce tags a.tsv --target y", "--target is about examples"),
-    ("evidence plain -", "evidence names files, which can be read again; name one"),
     ("train a.csv --model m --target y --no-multilabel", "--multilabel is for svmlight"),
     ("train a.csv --model m --target y --zero-based auto", "--zero-based is for svmlight"),
     ("train a.csv --model m --target y --norm l2", "--norm is about texts, and no column is said to hold"),

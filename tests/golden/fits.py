@@ -7,6 +7,7 @@ examples come from integers by one division, which rounds alike everywhere.
 
 from __future__ import annotations
 
+import platform
 import sys
 import warnings
 from collections.abc import Iterator
@@ -18,9 +19,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from perceptron_rs._core import ARITHMETIC_VERSION, __version__
+from perceptron_rs.engines import instruction_sets
 from perceptron_rs.models.comparison import digest
 from perceptron_rs.registry import LEARNERS
-from perceptron_rs.rerun.evidence import environment
 
 N, WIDTH = 90, 13
 #: Of the learners that have them. Few classes of such examples can be separated.
@@ -73,6 +75,19 @@ def labels() -> NDArray[np.int64]:
     """Return the label of each example, one of three."""
     i = np.arange(N)
     return (i * 5 + i // 7) % 3
+
+
+def environment(engine: Literal["rust", "reference"]) -> dict[str, object]:
+    """Return what computes."""
+    return {
+        "engine": engine,
+        "instruction_set": instruction_sets()[-1] if engine == "rust" else None,
+        "arithmetic_version": ARITHMETIC_VERSION,
+        "perceptron_rs": __version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.machine()}, {sys.byteorder}-endian",
+        "system": platform.platform(),
+    }
 
 
 def main(engine: Literal["rust", "reference"] = "rust") -> None:

@@ -23,12 +23,12 @@ from perceptron_rs.schema.schema import name_of
 _FILES = ("data", "labels", "audit_key", "cache", "calibrate", "checkpoint")
 
 
-def check_writable(path: Path, arguments: Namespace, option: str = "--model", *others: str) -> None:
+def check_writable(path: Path, arguments: Namespace, option: str = "--model") -> None:
     """Raise if no model can be written there: before the training, and without a trace.
 
-    UsageError if another argument names this file; ``others`` are those that count beside the usual ones.
+    UsageError if another argument names this file.
     """
-    for name in (*_FILES, *others):
+    for name in _FILES:
         named = vars(arguments).get(name)
         for file in named if isinstance(named, tuple) else (named,):
             if isinstance(file, str | Path) and _is_same(Path(file), path):

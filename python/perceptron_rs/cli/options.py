@@ -34,7 +34,6 @@ files and lines of -DOCSTART- are no tokens."""
 
 ABOUT = {
     "examples": DATA,
-    "files": DATA.replace(", or - for standard input", ""),
     "sequences": TOKENS,
     None: "",
 }
@@ -170,24 +169,12 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
 
 
 def _reproduce(command: argparse.ArgumentParser) -> None:
-    _again(command)
-    add_output(command)
-
-
-def _evidence(command: argparse.ArgumentParser) -> None:
-    _again(command)
-    add(command, "--out FILE", "the JSON file to write (standard output)")
-    add(command, "--quiet", kinds.QUIET)
-    command.set_defaults(json=False)
-
-
-def _again(command: argparse.ArgumentParser) -> None:
-    """Add what a model is trained again from."""
     add_examples(command, model=True, learns=True)
     text = "of tagged sentences, the column that holds the tag, from 1 (as in the training)"
     kinds.add_tag_column(command, text)
     add(command, "--engine", "what computes (as when the model was trained)", ("rust", "reference"))
     add_audit_key(command)
+    add_output(command)
 
 
 def _inspect(command: argparse.ArgumentParser) -> None:
@@ -243,7 +230,6 @@ COMMANDS = (
         "parity", "train on DATA in every way there is and compare the bits", "examples", _parity, "DATA"
     ),
     Command("reproduce", "train a model again on its DATA and compare the bits", "examples", _reproduce),
-    Command("evidence", "reproduce a model, and write what came out, to be signed", "files", _evidence),
     *(command for family in OTHER_FAMILIES for command in family_part(family, "options").COMMANDS),
 )
 WITH_LEARNERS = tuple(command.name for command in COMMANDS if command.usage)

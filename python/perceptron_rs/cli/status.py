@@ -11,7 +11,7 @@ class Status(IntEnum):
     """What a command may end with. From 128 on, 128 plus the number of a signal, as shells report it."""
 
     SUCCESS = 0
-    #: Bad data, a bad model, or a difference found by parity, reproduce or evidence.
+    #: Bad data, a bad model, or a difference found by parity or reproduce.
     FAILURE = 1
     #: As argparse has it.
     WRONG_USAGE = 2
@@ -24,9 +24,9 @@ class Status(IntEnum):
 
 
 EPILOG = """\
-exit status: 0 success; 1 bad data or model, or a difference found by parity, reproduce or evidence; 2 wrong
-usage; 3 not separable; 4 undecided; 129 ended by SIGHUP; 130 interrupted by Ctrl-C; 141 standard output was
-closed; 143 ended by SIGTERM."""
+exit status: 0 success; 1 bad data or model, or a difference found by parity or reproduce; 2 wrong usage;
+3 not separable; 4 undecided; 129 ended by SIGHUP; 130 interrupted by Ctrl-C; 141 standard output was closed;
+143 ended by SIGTERM."""
 
 
 class CommandError(ValueError):

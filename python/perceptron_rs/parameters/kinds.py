@@ -88,8 +88,8 @@ class Command:
 
     name: str
     help: str
-    #: What its DATA holds, which its help then explains; "files" are examples, but not on standard input.
-    data: Literal["examples", "files", "sequences"] | None
+    #: What its DATA holds, which its help then explains.
+    data: Literal["examples", "sequences"] | None
     add_options: Callable[[argparse.ArgumentParser], None]
     #: What the subcommands need, if the command has one for each learner.
     usage: str = ""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def run(arguments: Namespace) -> int:
     """Print whether the same model came out, or what is not the same."""
-    _, answer = again(arguments)
+    answer = _trained_again(arguments)
     if arguments.json:
         print(json.dumps(asdict(answer)))
     else:
@@ -39,8 +39,8 @@ def run(arguments: Namespace) -> int:
     return Status.SUCCESS if answer else Status.FAILURE
 
 
-def again(arguments: Namespace) -> tuple[Any, Reproduction]:
-    """Return the model, and what came out when it was trained again."""
+def _trained_again(arguments: Namespace) -> Reproduction:
+    """Return what came out when the model was trained again."""
     from perceptron_rs.rerun import reproduce
 
     path = Path(arguments.model)
@@ -70,7 +70,7 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
         answer = replace(answer, message="equal to the last bit, and so is its calibration")
     if other is not None:
         answer = replace(answer, equal=False, reason="numbers", message=f"other numbers: {other}")
-    return model, answer
+    return answer
 
 
 def _other_scale(arguments: Namespace, model: object, n: int) -> str | None:

@@ -1,11 +1,10 @@
-"""``reproduce`` and ``evidence``: a model trained again, and what is written of it; keys of digests.
+"""``reproduce``: a model trained again, and keys of digests.
 
-What is found to differ, how it is said, and what evidence holds, is in ``tests/audit``.
+What is found to differ, and how it is said, is in ``tests/audit``.
 """
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 
 import numpy as np
@@ -17,10 +16,6 @@ from perceptron_rs.models import describe
 from .support import X, Y, svmlight
 
 TOKENS = "a\tD\nb\tN\n\n" * 3
-
-
-def sha256(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.fixture(name="data")
@@ -47,28 +42,22 @@ def fixture_keys(tmp_path):
     return tmp_path / "key", tmp_path / "other"
 
 
-def test_what_reproduce_says(call, trained, data, tmp_path):
+def test_what_it_says(call, trained, data):
     model = trained()
     lines = [line.split(maxsplit=1) for line in call("reproduce", model, data).out.splitlines()]
     assert [first for first, _ in lines] == ["model", "again", "reproduced"]
     assert (lines[0][1], lines[2][1]) == (lines[1][1], "equal to the last bit")
     assert call("reproduce", model, data, "--engine", "reference", "--json").json["equal"] is True
-    argv = ("evidence", model, data, "--engine", "reference", "--out", tmp_path / "e.json")
-    assert (call(*argv).status, call(*argv).out) == (0, "reproduced equal to the last bit\n")
-    assert '"instruction_set": null' in (tmp_path / "e.json").read_text()
     data.write_text(svmlight(X, Y[::-1]))
     answer = call("reproduce", model, data)
     assert answer.status == 1
     assert answer.out.splitlines()[-1].startswith("different  other data: ")
-    answer = call("evidence", model, data)
-    found = answer.json
-    assert (answer.status, found["verdict"]["reason"], found["model"]["digest_again"]) == (1, "data", None)
-    assert found["data"][0]["sha256"] == sha256(data)
+    assert call("reproduce", model, data, "--json").json["digest_again"] is None
 
 
 def test_a_tagger(call, trained, tmp_path):
     model = trained(command=("tag-train",), data=tmp_path / "text")
-    assert call("evidence", model, tmp_path / "text").json["verdict"]["equal"]
+    assert call("reproduce", model, tmp_path / "text", "--json").json["equal"]
 
 
 @pytest.mark.parametrize("options", [("standard",), ("maxabs", "--stream")])
@@ -96,8 +85,7 @@ def test_a_key(call, refused, trained, data, stream, keys, tmp_path):
         ("train", "averaged", data, "--quiet", "--continue"),
     )
     assert describe(model)["digests"]["key"] is not None
-    for command in ("reproduce", "evidence"):
-        assert call(command, model, data, "--audit-key", key).status == 0
+    assert call("reproduce", model, data, "--audit-key", key).status == 0
     more = (*goes_on, model, "--model", tmp_path / "n")
     assert call(*more, "--audit-key", key).status == 0
     assert call("reproduce", tmp_path / "n", data, "--audit-key", key).status == 0
@@ -110,7 +98,6 @@ def test_a_key(call, refused, trained, data, stream, keys, tmp_path):
         (("reproduce", plain, data, "--audit-key", key), 2, "have no key; leave it out"),
         (more, 2, f"{keyed}, or set --no-audit"),
         (("online", model, data, "--save", tmp_path / "o"), 2, f"{keyed}, or set --no-audit"),
-        (("evidence", model, data, "--out", tmp_path), 1, "--out"),
     ):
         assert text in refused(*argv, status=status)
 
@@ -118,7 +105,6 @@ def test_a_key(call, refused, trained, data, stream, keys, tmp_path):
 def test_without_digests_and_online(call, refused, trained, data, keys, tmp_path):
     model = trained("--no-audit")
     assert "digests" not in describe(model)
-    assert call("evidence", model, data).json["digests"] is None
     model, out = trained("--audit-key", keys[0]), tmp_path / "o"
     assert call("online", model, data, "--save", out, "--audit-key", keys[0]).status == 0
     assert [call["method"] for call in describe(out)["calls"]] == ["fit", "partial_fit"]
