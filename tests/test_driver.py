@@ -11,8 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs import MultilayerPerceptron, Perceptron
 from perceptron_rs.settings import Epoch
-from perceptron_rs.training.best_epochs import spliced
-from perceptron_rs.training.driver import Schedule, follow, noted_calls
+from perceptron_rs.training.driver import Schedule, follow, noted_calls, spliced
 
 
 class Script:

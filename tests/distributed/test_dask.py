@@ -11,9 +11,14 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import perceptron_rs
-from perceptron_rs.distributed.errors import PartitionChangedError
-from perceptron_rs.distributed.linear import parse
-from perceptron_rs.distributed.partition import Encoding, EpochTask, learn_partition, read_partition
+from perceptron_rs.distributed.fitting import parse_rows
+from perceptron_rs.distributed.partition import (
+    Encoding,
+    EpochTask,
+    PartitionChangedError,
+    learn_partition,
+    read_partition,
+)
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import Batch, open_arrays, open_sentences
 from tests.distributed.problems import P, Part, cuts, examples
@@ -438,9 +443,9 @@ def test_weights_beside_blocks_that_hold_their_labels_are_refused(client):
 
 def test_other_rows_on_a_second_reading_are_noticed(tmp_path):
     part = Part(1, "changing", str(tmp_path / "flag"))
-    first = read_partition(1, parse, part)
+    first = read_partition(1, parse_rows, part)
     (tmp_path / "flag").touch()
-    second = read_partition(1, parse, part)
+    second = read_partition(1, parse_rows, part)
     task = EpochTask("rust", "uniform", 0, ())
     with pytest.raises(PartitionChangedError, match="partition 1 was read again"):
         learn_partition(second, Encoding(np.arange(3)), None, first.facts.digest, {}, task)

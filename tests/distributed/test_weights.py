@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs.distributed.fitting import check_alike
-from perceptron_rs.distributed.linear import parse
+from perceptron_rs.distributed.fitting import check_alike, parse_rows, parse_sequences
 from perceptron_rs.distributed.partition import (
     Encoding,
     EpochTask,
@@ -20,7 +19,6 @@ from perceptron_rs.distributed.partition import (
     learn_partition,
     read_partition,
 )
-from perceptron_rs.distributed.sequences import parse as parse_sequences
 from perceptron_rs.distributed.weights import EpochWeights, SentWeights, state_bytes
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.io import Batch
@@ -51,7 +49,7 @@ def rows(seed, n=12, entries=40):
 def epochs(n):
     """Return the states before and after each of n epochs over two partitions, and the changes."""
     engine, states, changes = get_engine("rust"), [cold()], []
-    parts = [read_partition(p, parse, *rows(p)) for p in range(2)]
+    parts = [read_partition(p, parse_rows, *rows(p)) for p in range(2)]
     data = [Data(rows_of(engine, p.parsed.stored, D), p.parsed.labels.astype(np.uint32)) for p in parts]
     for number in range(n):
         shares = [
@@ -142,7 +140,7 @@ def test_a_pass_over_few_columns(engine, monkeypatch):
     """The engine has the columns that occur alone, and the share is the one of all columns."""
     state = epochs(2)[0][2]
     X, y = rows(7)
-    partition = read_partition(0, parse, X, y)
+    partition = read_partition(0, parse_rows, X, y)
     widths = []
     monkeypatch.setattr(
         "perceptron_rs.distributed.partition.make_pass",
@@ -175,7 +173,7 @@ def test_columns_keep_their_lanes():
 
 def test_a_penalty_needs_all_columns(monkeypatch):
     X, y = rows(4)
-    partition = read_partition(0, parse, Batch(X, y))
+    partition = read_partition(0, parse_rows, Batch(X, y))
     settings = replace(SETTINGS, learner="perceptron", penalty=(0.0, 0.01))
     state = {name: array for name, array in cold().items() if not name.endswith("_u")}
     state |= {
@@ -194,7 +192,7 @@ def test_examples_of_weight_0_are_in_no_count():
     weights = np.ones(len(y))
     weights[y == 1] = 0.0
     weights[np.flatnonzero(y == 0)[:2]] = 0.0
-    facts = read_partition(0, parse, Batch(X, y, weights)).facts
+    facts = read_partition(0, parse_rows, Batch(X, y, weights)).facts
     assert facts.classes.tolist() == np.unique(y).tolist()
     assert facts.counts.tolist() == [np.count_nonzero(weights[y == k]) for k in np.unique(y)]
 

@@ -27,7 +27,7 @@ from perceptron_rs.mixing.shares import (
 )
 from perceptron_rs.settings import Data, Epoch, Linear
 from perceptron_rs.training.driver import Schedule, follow
-from perceptron_rs.training.few_columns import FewColumns
+from perceptron_rs.training.feeders import FewColumns
 
 MIXINGS = ("uniform", "mistakes")
 SETTINGS = Linear(learner="averaged", positive=np.array([1]), class_weight=np.ones((1, 2)), eta0=1.0)

@@ -10,8 +10,8 @@ This needs the extra ``dask``.
 from __future__ import annotations
 
 from perceptron_rs.dask.estimators import AveragedPerceptron, Perceptron, SequencePerceptron
-from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
 from perceptron_rs.distributed.fitting import PartitionReport
+from perceptron_rs.distributed.partition import PartitionChangedError, PartitionError
 
 __all__ = [
     "AveragedPerceptron",

@@ -13,8 +13,7 @@ from dask.base import is_dask_collection
 from distributed import Client, default_client
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, shape_of
-from perceptron_rs.dask.blocks import blocks, is_lazy, row_blocks
-from perceptron_rs.dask.cluster import DaskCluster
+from perceptron_rs.dask.cluster import DaskCluster, blocks, is_lazy, row_blocks
 from perceptron_rs.distributed.estimators import ClusterLearner
 from perceptron_rs.distributed.partition import batch_of
 from perceptron_rs.io.batches import Batch

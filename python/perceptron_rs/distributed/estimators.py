@@ -11,9 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self, dataclass_transform
 
 from perceptron_rs.choices import WeightType
-from perceptron_rs.distributed.fitting import Cluster, Partitions
-from perceptron_rs.distributed.linear import LinearPartitions
-from perceptron_rs.distributed.sequences import SequencePartitions
+from perceptron_rs.distributed.fitting import Cluster, LinearPartitions, Partitions, SequencePartitions
 from perceptron_rs.estimator_attributes import parameter_names
 from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.linear.base import LinearLearner

@@ -5,32 +5,41 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from hashlib import sha256
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import State, arrays_of
 from perceptron_rs.audit import RECORD
-from perceptron_rs.distributed.partition import Encoding, EpochTask, Parse, PartitionFacts
+from perceptron_rs.distributed.partition import Encoding, EpochTask, Parse, Parsed, PartitionFacts
 from perceptron_rs.distributed.weights import Mixture
-from perceptron_rs.engines import LearntModel
-from perceptron_rs.estimator_attributes import attributes, parameter_names
+from perceptron_rs.engines import LearntModel, get_engine
+from perceptron_rs.estimator_attributes import attributes, feature_names, parameter_names
+from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.text.paths import PathLike
+from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.mixing.rounds import Mixed
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.parameters.checks import parameters_in_memory
 from perceptron_rs.parameters.groups import UpdateParameters, group_of
+from perceptron_rs.rows.examples import examples
+from perceptron_rs.rows.lengths import check_lengths
+from perceptron_rs.rows.storage import to_stored
+from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested
+from perceptron_rs.sequence.perceptron import SequencePerceptron
 from perceptron_rs.settings import Chain, Epoch, Linear, Settings
 from perceptron_rs.stream.checkpoint import Checkpoint, check_resume, identity_of, watch_again
 from perceptron_rs.stream.run import Place
-from perceptron_rs.targets.label_sets import assert_n_labels, warn_of_constant
-from perceptron_rs.targets.labels import encode_again, encode_new, joined_labels
-from perceptron_rs.targets.weights import CallWeights
+from perceptron_rs.targets.label_sets import assert_n_labels, indicator, is_indicator, warn_of_constant
+from perceptron_rs.targets.labels import encode_again, encode_new, joined_labels, label_array
+from perceptron_rs.targets.weights import CallWeights, nothing_to_learn, sample_weights
 from perceptron_rs.training.driver import Report, Schedule, follow
 from perceptron_rs.training.progress import Observer
-from perceptron_rs.training.train import Feeder, Trainable
+from perceptron_rs.training.train import Feeder, Trainable, is_one_decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,3 +246,124 @@ def check_alike(facts: Sequence[PartitionFacts]) -> bool:
                 f"one for each label, got {len(fact.classes)}"
             )
     return bool(of_rows) and of_rows[0][1].is_multilabel
+
+
+def parse_rows(batch: Batch) -> Parsed:
+    """Read examples."""
+    X, y, sample_weight, lengths = batch
+    if lengths is not None:
+        raise ValueError("lengths are for a SequencePerceptron; a block must be (X, y[, sample_weight])")
+    if not X.shape[0]:
+        return Parsed({"rows": to_stored(np.zeros(X.shape))}, X.shape[1], None, np.asarray(y).reshape(-1)[:0])
+    model = Perceptron()  # whose checks these are
+    data = examples(model, get_engine("rust"), X, reset=True)
+    names = feature_names(model)
+    n = X.shape[0]
+    labels: NDArray[np.generic] = indicator(y, n) if is_indicator(y) else label_array(model, y, n)
+    weights = sample_weights(sample_weight, labels, of_part=True)  # others may have examples to learn from
+    if weights is not None:
+        data.assert_finite_in(weights == 0, model, None)  # the engine does not meet these rows
+    return Parsed(data.stored, X.shape[1], None if names is None else tuple(map(str, names)), labels, weights)
+
+
+class LinearPartitions(Partitions):
+    """Examples of a linear learner."""
+
+    def parse(self) -> Parse:
+        """Return what reads a partition."""
+        return parse_rows
+
+    def weigh(self) -> None:
+        """Find the weights of the classes; refuse those that leave nothing to learn."""
+        super().weigh()
+        # Of examples whose own weight is not 0.
+        counts, planes = self.counts, self.weighed.planes
+        if is_one_decision(self.model):
+            planes = planes[:, 1]
+        elif not self.multilabel:
+            held = counts[-len(planes) :]  # two classes have one plane, that of the second
+            counts = np.column_stack([counts.sum() - held, held])
+        if not ((counts > 0) & (planes > 0)).any():
+            raise nothing_to_learn()
+
+    def learn(
+        self, state: LearntModel, settings: Settings, schedule: Schedule, observer: Observer | None
+    ) -> Report:
+        """Learn; each partition is learnt from on one thread."""
+        assert isinstance(settings, Linear)
+        return super().learn(state, replace(settings, threads=1), schedule, observer)
+
+
+def parse_sequences(batch: Batch, hash_columns: int | None) -> Parsed:
+    """Read sequences. Attributes get columns of this partition alone, unless they are hashed."""
+    X, y, sample_weight, lengths = batch._replace(X=as_token_lists(batch.X))
+    if sample_weight is not None:
+        raise ValueError("sample_weight is not for sequences; a block must be (X, y[, None, lengths])")
+    attributes: tuple[str, ...] | None = None
+    if not (len(X) if isinstance(X, (list, tuple)) else X.shape[0]):
+        no_lengths = np.zeros(0, dtype=np.int64)
+        return Parsed({"rows": np.zeros((0, 1))}, 1, None, np.zeros(0), None, no_lengths)
+    if is_nested(X):
+        tokens, lengths = flat_tokens(X)
+        encoder = AttributeEncoder(n_columns=hash_columns)
+        X, y = encoder.fit_transform(tokens), flat_labels(y, lengths)
+        attributes = tuple(encoder.vocabulary_)
+    lengths = check_lengths(lengths, X.shape[0])
+    model = SequencePerceptron()  # whose checks these are
+    data = examples(model, get_engine("rust"), X, reset=True)
+    names = feature_names(model)
+    return Parsed(
+        data.stored,
+        X.shape[1],
+        None if names is None else tuple(map(str, names)),
+        label_array(model, y, X.shape[0]),
+        None,
+        lengths[lengths > 0],
+        attributes,
+    )
+
+
+class SequencePartitions(Partitions):
+    """Sequences, whose attributes may need one vocabulary for all partitions."""
+
+    model: Any  # a sequence learner on a cluster
+    refused = (*Partitions.refused, "warm_start")
+    least = 1
+
+    def parse(self) -> Parse:
+        """Return what reads a partition."""
+        return partial(parse_sequences, hash_columns=self.model.hash_columns)
+
+    def encode(self) -> list[Encoding]:
+        """Return the encoding of each partition; make the encoder of the model, if there are attributes."""
+        model, facts = self.model, self.facts
+        columns: list[NDArray[np.int64]] | list[None] = [None] * len(facts)
+        first = next((fact for fact in facts if fact.examples), facts[0])
+        if first.attributes is not None:
+            encoder = AttributeEncoder(min_count=model.min_count, n_columns=model.hash_columns).fit(())
+            if model.hash_columns is None:
+                encoder.vocabulary_ = vocabulary(facts, int(model.min_count))
+                encoder.n_columns_ = len(encoder.vocabulary_)
+                columns = [attribute_columns(fact, encoder.vocabulary_) for fact in facts]
+            model.encoder_, model.n_features_in_ = encoder, encoder.n_columns_
+        return [Encoding(self.classes, own) for own in columns]
+
+    def weigh(self) -> None:
+        """Count the sequences."""
+        super().weigh()
+        self.n_examples = sum(fact.examples for fact in self.facts)
+
+
+def vocabulary(facts: Sequence[PartitionFacts], min_count: int) -> dict[str, int]:
+    """Return the columns of attributes, in the order of their first occurrence over all partitions."""
+    uses: dict[str, int] = {}
+    for fact in facts:
+        if fact.attributes and fact.uses is not None:
+            for name, count in zip(fact.attributes, fact.uses.tolist(), strict=True):
+                uses[name] = uses.get(name, 0) + count
+    return {name: j for j, name in enumerate(name for name, count in uses.items() if count >= min_count)}
+
+
+def attribute_columns(fact: PartitionFacts, vocabulary: dict[str, int]) -> NDArray[np.int64]:
+    """Return the columns of the attributes of a partition; -1 of those that are left out."""
+    return np.array([vocabulary.get(name, -1) for name in fact.attributes or ()], dtype=np.int64)

@@ -14,7 +14,6 @@ from perceptron_rs.arrays.csr import StoredRows, csr_of, csr_renumbered, stored_
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.arrays.named import stored_values
 from perceptron_rs.audit.digests import Digests
-from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.float_mode import standard
@@ -242,3 +241,41 @@ def _assert_finite(partition: Partition, data: Data) -> None:
         rows.assert_finite(SimpleNamespace(feature_names_in_=parsed.names), first)
     except ValueError as error:
         raise ValueError(f"partition {partition.number}: {error}") from None
+
+
+class _NumberedError(RuntimeError):
+    def __init__(self, partition: int) -> None:
+        super().__init__(partition)
+        self.partition = partition
+
+
+class PartitionError(_NumberedError):
+    """A partition ends every worker that reads it or learns from it.
+
+    Parameters
+    ----------
+    partition : int
+        Its number.
+    """
+
+    def __str__(self) -> str:
+        return (
+            f"partition {self.partition} ended each worker that tried it, for instance because it does not "
+            f"fit in memory; cut it into smaller ones, or look at its data"
+        )
+
+
+class PartitionChangedError(_NumberedError):
+    """A partition that was read again has other rows than at first.
+
+    Parameters
+    ----------
+    partition : int
+        Its number.
+    """
+
+    def __str__(self) -> str:
+        return (
+            f"partition {self.partition} was read again, and has other rows, labels or weights than at "
+            f"first; make its source give the same each time, in the same order"
+        )

@@ -20,7 +20,7 @@ from perceptron_rs.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.schema.schema import Schema
 from perceptron_rs.settings import Budget, Data
 from perceptron_rs.state.fixed_parameters import OF_KERNEL
-from perceptron_rs.stream.learner import StreamFit
+from perceptron_rs.stream.fit import StreamFit
 from perceptron_rs.stream.run import Block, Carrier
 from perceptron_rs.targets.planes import is_joint, n_planes
 from perceptron_rs.training.train import Feeder

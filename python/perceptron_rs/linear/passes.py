@@ -24,7 +24,7 @@ from perceptron_rs.rows.examples import has_known_columns
 from perceptron_rs.rows.sparse_weights import as_sparse
 from perceptron_rs.state.fixed_parameters import check_fixed_parameters
 from perceptron_rs.state.turns import Turn, change, changed, turns
-from perceptron_rs.stream.learner import StreamFit
+from perceptron_rs.stream.fit import StreamFit
 from perceptron_rs.targets.planes import n_planes
 from perceptron_rs.targets.weights import sample_weights
 from perceptron_rs.training.feeders import InMemory

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.choices import Activation
-from perceptron_rs.engines import Engine, Rows, State, get_engine
+from perceptron_rs.engines import Engine, Rows, State
 from perceptron_rs.multilayer.schema import MULTILAYER
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.prediction.predictor import Classifier, calibrated, judged, scores_of
-from perceptron_rs.probabilities import logarithms
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.schema.schema import History, Schema
 from perceptron_rs.state.fitted_attributes import Shown
@@ -78,22 +77,6 @@ class MultilayerPerceptronPredictor(Classifier):
             return calibrated(self, X)
         p = judged(self, X, partial(self._judge, probabilities=True))
         return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p
-
-    @consistent
-    def predict_log_proba(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Return the logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        logarithms : ndarray of shape (n_samples, n_classes)
-            Those of ``predict_proba``; of 0 it is minus infinity.
-        """
-        return logarithms(get_engine(self.engine), self.predict_proba(X))
 
     def _judge(
         self, engine: Engine, data: ValidatedRows, *, probabilities: bool = False

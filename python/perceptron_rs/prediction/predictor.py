@@ -11,6 +11,7 @@ import sys
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 import numpy as np
@@ -345,10 +346,10 @@ class Classifier(Predictor):
         """
         return calibrated(self, X)
 
-    @available(_check_calibrated)
+    @available(attrgetter("predict_proba"))
     @consistent
     def predict_log_proba(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Return the logarithm of the probability of each class. Available after ``calibrate``.
+        """Return the logarithm of the probability of each class. Available where ``predict_proba`` is.
 
         Parameters
         ----------

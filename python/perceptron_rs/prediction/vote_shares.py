@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike
-from perceptron_rs.engines import get_engine
 from perceptron_rs.prediction.predictor import Classifier, calibrated, decide
-from perceptron_rs.probabilities import available, largest_decides, logarithms
+from perceptron_rs.probabilities import available, largest_decides
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.targets.planes import is_joint, is_multilabel
@@ -80,23 +79,6 @@ class VoteShares(Classifier):
         if self._learnt.calibration is not None:
             return calibrated(self, X)
         return self._shares(self.decision_function(X))
-
-    @available(_check_votes)
-    @consistent
-    def predict_log_proba(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Return the logarithm of the share of the votes that each class has, where there are shares.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        logarithms : ndarray of shape (n_samples, n_classes)
-            Those of ``predict_proba``; of 0 it is minus infinity.
-        """
-        return logarithms(get_engine(self.engine), self.predict_proba(X))
 
     def _shares(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the shares of each class of what ``decision_function`` says of a vote."""

@@ -33,8 +33,7 @@ from perceptron_rs.sequence.feeder import SequencesInMemory
 from perceptron_rs.sequence.input import flat_labels, flat_tokens, is_nested, read_sequences, token_lists
 from perceptron_rs.sequence.source import encoded
 from perceptron_rs.stream.blocks import of_columns
-from perceptron_rs.stream.fit import Options, open_stream
-from perceptron_rs.stream.learner import StreamFit
+from perceptron_rs.stream.fit import Options, StreamFit, open_stream
 from perceptron_rs.targets.distinct import distinct, places
 from perceptron_rs.targets.label_sets import LabelSets, bits
 from perceptron_rs.targets.labels import classes_like, encode, encode_new, label_array, new_classes, target_of

@@ -28,7 +28,7 @@ from perceptron_rs.sequence.source import encoded, sequence_source
 from perceptron_rs.sequence.weights import attribute_names, beam_of, cold_state, dense_matrix, sparse_entries
 from perceptron_rs.settings import Chain
 from perceptron_rs.state.turns import change, exclusive
-from perceptron_rs.stream.learner import StreamFit
+from perceptron_rs.stream.fit import StreamFit
 from perceptron_rs.stream.run import Carrier
 from perceptron_rs.targets.weights import start_value
 from perceptron_rs.training.driver import Schedule

@@ -20,12 +20,13 @@ from pyspark import Broadcast, TaskContext
 from pyspark.sql import Column, DataFrame, functions
 
 from perceptron_rs.arrays.named import State
-from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
 from perceptron_rs.distributed.partition import (
     Encoding,
     EpochTask,
     Parse,
     Partition,
+    PartitionChangedError,
+    PartitionError,
     PartitionFacts,
     facts_of,
     learn_partition,

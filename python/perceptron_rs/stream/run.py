@@ -30,7 +30,7 @@ from perceptron_rs.targets.weights import nothing_to_learn, unvisited
 
 if TYPE_CHECKING:
     from perceptron_rs.engines import RunOfModel, RunOfPlanes
-    from perceptron_rs.stream.learner import StreamFit
+    from perceptron_rs.stream.fit import StreamFit
 
 S = TypeVar("S", bound=Settings)
 #: The epoch of rule 7 that draws the seeds of blocks; no other order is drawn from it.

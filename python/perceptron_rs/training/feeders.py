@@ -7,22 +7,25 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs import _core
+from perceptron_rs.arrays.csr import StoredRows
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
-from perceptron_rs.arrays.named import State
+from perceptron_rs.arrays.named import State, stored_values
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.audit.record import Method, recorded
-from perceptron_rs.engines import LearntModel, rows_of
+from perceptron_rs.engines import Engine, LearntModel, Model, Run, RunState, rows_of
 from perceptron_rs.mixing.rounds import Mixed, in_threads, visited_bounds
 from perceptron_rs.mixing.shares import DraftState
 from perceptron_rs.parameters.groups import MistakeParameters, UpdateParameters
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.rows.examples import ValidatedRows, as_array, examples, unchecked
 from perceptron_rs.rows.selection import slice_rows
+from perceptron_rs.schema.columns import COLUMNS, Places, is_by_column, repacked
 from perceptron_rs.settings import Chain, Data, Linear, Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin
 from perceptron_rs.targets.label_sets import LabelSets, bits, constant, is_indicator, warn_of_constant
@@ -38,9 +41,7 @@ from perceptron_rs.targets.labels import (
 from perceptron_rs.targets.weights import sample_weights
 from perceptron_rs.training.driver import Report, Schedule, Watch, are_noted, drive, follow
 from perceptron_rs.training.early_stopping import Validation, selected, split
-from perceptron_rs.training.few_columns import FewColumns
-from perceptron_rs.training.progress import Observer
-from perceptron_rs.training.sklearn_callbacks import FitTask
+from perceptron_rs.training.progress import FitTask, Observer
 from perceptron_rs.training.train import Feeder, is_one_decision
 
 #: So many weights for each entry, and passes of partitions are tried in place: else copies cost less.
@@ -233,3 +234,65 @@ class InMemory(Feeder):
     def assert_finite(self) -> None:
         """Raise if there is a NaN or an infinity in X."""
         self.data.assert_finite(self.model)
+
+
+#: Columns without entries are left out where they are so many times as many as those with entries.
+_FEW = 2
+
+
+class FewColumns(NamedTuple):
+    """Rows of CSR over few columns, each in its lane: sums have the bits of those over all columns."""
+
+    places: Places
+    stored: StoredRows
+
+    @classmethod
+    def of(cls, stored: StoredRows, n_columns: int) -> Self | None:
+        """Return the rows over the columns of their entries; None if these are not few, or not all finite."""
+        if "rows_indices" not in stored:
+            return None
+        is_there = np.zeros(n_columns, dtype=np.bool_)
+        is_there[stored["rows_indices"]] = True
+        columns = np.flatnonzero(is_there)
+        if _FEW * len(columns) > n_columns:
+            return None
+        places = Places(np.append(columns, n_columns))
+        rows = places.rows(stored)
+        return None if rows is None else cls(places, rows)
+
+    def data(self, engine: Engine) -> ValidatedRows:
+        """Return the rows as an engine has them."""
+        rows = rows_of(engine, self.stored, self.places.width)
+        return ValidatedRows(rows, stored_values(self.stored), self.stored["rows_indptr"], self.stored)
+
+    def spread(self, state: RunState) -> RunState:
+        """Return what a run that began with zeros has learnt: in all other columns there is nothing."""
+        places = self.places
+        if isinstance(state, _core.Model):
+            whole = state.spread(places.columns, places.n_columns)
+            if whole is not None:
+                return whole
+        if isinstance(state, dict):
+            few = {
+                name: np.ascontiguousarray(array[:, places.places]) if is_by_column(name, array) else array
+                for name, array in state.items()
+            }
+        else:  # a run of the engine has given it
+            few = cast("Model", state).state(places.places)
+        return repacked(few | {COLUMNS: np.append(places.columns, places.n_columns)})
+
+    def shown_to(self, watch: Watch) -> Watch:
+        """Return what sees a run over few columns as if it were one over all."""
+        return lambda number, mistakes, losses, run: watch(number, mistakes, losses, _Shown(run, self))
+
+
+class _Shown:
+    """A run whose states have all columns; see `perceptron_rs.engines.Run`."""
+
+    def __init__(self, run: Run, few: FewColumns) -> None:
+        self._run, self._few = run, few
+        self.epoch, self.end, self.tracked = run.epoch, run.end, run.tracked
+
+    def state(self) -> RunState:
+        """Return what has been learnt so far, of all columns."""
+        return self._few.spread(self._run.state())

@@ -33,8 +33,7 @@ from perceptron_rs.targets.planes import is_joint, is_multilabel, n_planes, posi
 from perceptron_rs.targets.weights import CallWeights, class_weights, count_classes, label_weights, unvisited
 from perceptron_rs.training.driver import Report, Schedule
 from perceptron_rs.training.early_stopping import ValidationPart
-from perceptron_rs.training.progress import Observer
-from perceptron_rs.training.sklearn_callbacks import FitTask
+from perceptron_rs.training.progress import FitTask, Observer
 
 
 class Feeder(ABC):
