@@ -235,8 +235,8 @@ def learn_partition(
 def _assert_finite(partition: Partition, data: Data) -> None:
     """Raise ValueError if there is a NaN or an infinity in X."""
     parsed = partition.parsed
-    stored, first = parsed.stored, 0 if parsed.lengths is None else None  # tokens have no number
-    rows = ValidatedRows(data.rows, stored_values(stored), stored.get("rows_indptr"), stored)
+    first = 0 if parsed.lengths is None else None  # tokens have no number
+    rows = ValidatedRows(data.rows, parsed.stored)
     try:
         rows.assert_finite(SimpleNamespace(feature_names_in_=parsed.names), first)
     except ValueError as error:

@@ -25,7 +25,8 @@ from perceptron_rs.arrays.likes import (
     n_dimensions,
     nearest_float,
 )
-from perceptron_rs.engines import Engine, Rows
+from perceptron_rs.arrays.named import stored_values
+from perceptron_rs.engines import Engine, Rows, rows_of
 from perceptron_rs.errors import naming
 from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.float_mode import standard
@@ -49,12 +50,25 @@ _LARGE = ("values", "indices")  # those of a CSR matrix that have all entries
 
 @dataclass(frozen=True, slots=True)
 class ValidatedRows:
-    """The rows of an engine, the values to look at after an overflow, and the arrays that are read."""
+    """The rows of an engine, and the arrays that it reads."""
 
     rows: Rows
-    values: NDArray[np.generic]
-    indptr: NDArray[np.integer] | None
     stored: StoredRows
+
+    @classmethod
+    def of(cls, engine: Engine, stored: StoredRows, columns: int) -> ValidatedRows:
+        """Return stored rows with those that an engine makes of them."""
+        return cls(rows_of(engine, stored, columns), stored)
+
+    @property
+    def values(self) -> NDArray[np.generic]:
+        """The values, to look at after an overflow."""
+        return stored_values(self.stored)
+
+    @property
+    def indptr(self) -> NDArray[np.integer] | None:
+        """Where each row of CSR begins; None of dense rows."""
+        return self.stored.get("rows_indptr")
 
     def is_view_of(self, X: MatrixLike) -> bool:
         """Whether the engine reads the very arrays of X, which are parts of others."""
@@ -223,19 +237,18 @@ def read(engine: Engine, X: MatrixLike) -> ValidatedRows:
     """Hand an array or a CSR matrix to the engine, in a type that it stores and in order."""
     if type(X) is np.ndarray or not is_sparse(X):
         values = to_stored(X)
-        return ValidatedRows(engine.dense_rows(values), values, None, {"rows": values})
+        return ValidatedRows(engine.dense_rows(values), {"rows": values})
     return read_csr(engine, csr_arrays(X), X.shape[1])
 
 
 def read_csr(engine: Engine, arrays: CsrTriple, columns: int) -> ValidatedRows:
     """Hand over the arrays of a CSR matrix, which are as the engine takes them."""
-    indptr, _, values = arrays
     rows = engine.csr_rows(*arrays, columns)
     if not rows.canonical:
         with standard():
             arrays = without_duplicates(*arrays)
         rows = engine.csr_rows(*arrays, columns)
-    return ValidatedRows(rows, values, indptr, stored_csr(*arrays))
+    return ValidatedRows(rows, stored_csr(*arrays))
 
 
 def unchecked(estimator: Fitted, engine: Engine, X: MatrixLike) -> ValidatedRows:
@@ -244,17 +257,17 @@ def unchecked(estimator: Fitted, engine: Engine, X: MatrixLike) -> ValidatedRows
         return examples_of_numbers(estimator, engine, X)
     with naming("X"):
         if isinstance(X, np.ndarray):
-            rows, arrays, values = engine.dense_rows(X), {"rows": X}, X
+            rows, stored = engine.dense_rows(X), {"rows": X}
         elif is_csr(X):
-            rows, values = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1]), X.data
-            arrays = stored_csr(X.indptr, X.indices, X.data)
+            rows = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
+            stored = stored_csr(X.indptr, X.indices, X.data)
         else:
             raise TypeError(
                 f"X must be an array or a CSR matrix with check_input=False, got {type(X).__name__}; "
                 f"convert it, or leave check_input=True"
             )
     assert_width(estimator, rows.shape[1])
-    return ValidatedRows(rows, values, arrays.get("rows_indptr"), arrays)
+    return ValidatedRows(rows, stored)
 
 
 def assert_width(estimator: Fitted, n_features: int) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.csr import stored_csr
 from perceptron_rs.arrays.named import State, settled_arrays
-from perceptron_rs.engines import Engine, RunState, below, rows_of
+from perceptron_rs.engines import Engine, RunState, below
 from perceptron_rs.io.batches import Batch, batch_length
 from perceptron_rs.rows.examples import ValidatedRows, read
 from perceptron_rs.settings import Chain, Data, Epoch, EpochPart, Linear, Sequences, Settings
@@ -280,8 +280,7 @@ class StreamRun:
         """Return a block of no examples."""
         none = np.zeros(0, dtype=np.int32)
         stored = stored_csr(np.zeros(1, dtype=np.int32), none, none.astype(np.uint8))  # of no columns at all
-        rows = rows_of(self.engine, stored, self.stream.facts.n_features)
-        data = ValidatedRows(rows, stored["rows_values"], stored["rows_indptr"], stored)
+        data = ValidatedRows.of(self.engine, stored, self.stream.facts.n_features)
         lengths = np.zeros(0, dtype=np.int64) if isinstance(self.settings, Chain) else None
         return Block(0, 0, data, np.zeros(0, dtype=np.uint32), None, lengths)
 

@@ -14,9 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.named import stored_values
 from perceptron_rs.arrays.pieces import all_finite, pieces
-from perceptron_rs.engines import Engine, RunState, rows_of
+from perceptron_rs.engines import Engine, RunState
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.rows.selection import select_rows
@@ -81,9 +80,7 @@ def _apportioned(counts: list[int], m: int) -> list[int]:
 
 def selected(engine: Engine, data: ValidatedRows, rows: NDArray[np.generic]) -> ValidatedRows:
     """Return some of the examples, as copies."""
-    stored = select_rows(data.stored, rows)
-    own_rows = rows_of(engine, stored, data.rows.shape[1])
-    return ValidatedRows(own_rows, stored_values(stored), stored.get("rows_indptr"), stored)
+    return ValidatedRows.of(engine, select_rows(data.stored, rows), data.rows.shape[1])
 
 
 class ValidationPart(ABC):

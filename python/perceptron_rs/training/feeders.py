@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from perceptron_rs import _core
 from perceptron_rs.arrays.csr import StoredRows
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
-from perceptron_rs.arrays.named import State, stored_values
+from perceptron_rs.arrays.named import State
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.engines import Engine, LearntModel, Model, Run, RunState, rows_of
@@ -262,8 +262,7 @@ class FewColumns(NamedTuple):
 
     def data(self, engine: Engine) -> ValidatedRows:
         """Return the rows as an engine has them."""
-        rows = rows_of(engine, self.stored, self.places.width)
-        return ValidatedRows(rows, stored_values(self.stored), self.stored["rows_indptr"], self.stored)
+        return ValidatedRows.of(engine, self.stored, self.places.width)
 
     def spread(self, state: RunState) -> RunState:
         """Return what a run that began with zeros has learnt: in all other columns there is nothing."""
