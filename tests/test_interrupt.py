@@ -27,7 +27,7 @@ from perceptron_rs.reference.linear import run as linear
 from perceptron_rs.reference.mlp import run as mlp
 from perceptron_rs.reference.structured import run as structured
 from perceptron_rs.state.turns import Turn
-from perceptron_rs.training import best_epochs, driver
+from perceptron_rs.training import driver
 from tests.learners import LINEAR, PARTITIONED
 from tests.support import contents
 
@@ -209,7 +209,7 @@ def test_a_signal_in_a_block_that_is_learnt_in_one_call(learner, error):
 
 
 #: Where the reference makes epochs, and they are told and judged.
-PARTS = {part.__file__ for part in (driver, best_epochs, float_mode, linear, structured, mlp)}
+PARTS = {part.__file__ for part in (driver, float_mode, linear, structured, mlp)}
 #: After these instructions Python answers signals.
 ANSWERS = ("CALL", "JUMP_BACKWARD", "RESUME")
 

@@ -137,7 +137,7 @@ def test_a_budget_that_is_too_small():
         ([[1.0], [2.0]], [1, 1], {}, "greater than one; got 1 class"),
         ([[0.0], [0.0]], [0, 1], {}, "X must not be all zeros"),
         ([[0.0], [0.0]], [0, 1], {"inseparable": "warn"}, "X must not be all zeros"),
-        ([[1.0], [np.nan]], [0, 1], {}, "X must be finite, got NaN in row 1, column 0"),
+        ([[1.0], [np.nan]], [0, 1], {}, "Input X contains NaN in row 1 .*, column 0"),
         ([[1.0], [2.0]], [0, 1], {"tol": 0.0}, "'tol' parameter"),
         ([[1.0], [2.0]], [0, 1], {"max_steps": -1}, "'max_steps' parameter"),
         ([[1.0], [2.0]], [0, 1], {"bias": "yes"}, "'bias' parameter"),

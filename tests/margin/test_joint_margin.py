@@ -74,5 +74,5 @@ def test_refusals():
         joint_margin([[1.0], [2]], [1, 1])
     with pytest.raises(ValueError, match="bias must be one of"):
         joint_margin([[1.0], [2]], [0, 1], bias="free")
-    with pytest.raises(ValueError, match="X must be finite"):
+    with pytest.raises(ValueError, match="Input X contains infinity"):
         joint_margin([[1.0], [np.inf]], [0, 1])

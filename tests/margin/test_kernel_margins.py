@@ -144,7 +144,7 @@ def test_refusals():
         max_margin(CORNERS, DIFFER, kernel="precomputed")
     with pytest.raises(ValueError, match="X must be symmetric"):
         max_margin(np.triu(np.ones((4, 4))), DIFFER, kernel="precomputed")
-    with pytest.raises(ValueError, match="X must be finite, got NaN"):
+    with pytest.raises(ValueError, match="Input X contains NaN"):
         max_margin([[np.nan], [1.0]], [0, 1], kernel="rbf")
     with pytest.raises(ValueError, match="a kernel value is not finite"):
         max_margin([[1e200], [1.0]], [0, 1], **SQUARE)

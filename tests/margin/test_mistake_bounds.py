@@ -191,7 +191,7 @@ def test_scales(scale):
         ({"y": [0, 1, 2]}, "coef must be given with 3 classes"),
         (
             {"X": [[1, 2], [3, np.nan], [0, 0]], "coef": [1, 1]},
-            "X must be finite, got NaN in row 1, column 1",
+            "Input X contains NaN in row 1 .*, column 1",
         ),
     ],
 )

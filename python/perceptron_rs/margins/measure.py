@@ -8,17 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, in_full
 from perceptron_rs.choices import EngineName
-from perceptron_rs.errors import naming
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.result import MarginInterval
 from perceptron_rs.margins.search.problem import read_problem
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.rows.examples import as_columns
-from perceptron_rs.rows.sparse_weights import dense
-from perceptron_rs.rows.storage import refuse_masked
+from perceptron_rs.rows.real_numbers import finite_numbers
 from perceptron_rs.targets.labels import encode
 
 
@@ -172,13 +170,5 @@ def plane(
 
 
 def _real_array(name: str, value: object) -> NDArray[np.float64]:
-    refuse_masked(value, name)
     refuse_rounded(value, name)
-    with naming(name):
-        array = dense(value)
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, got the dtype {array.dtype}; convert it to float64")
-    numbers = np.require(array, np.float64, ["C", "A", "E"])
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"{name} must be finite, got {numbers[~np.isfinite(numbers)][0]}; clean it first")
-    return numbers
+    return finite_numbers(in_full(value), name)

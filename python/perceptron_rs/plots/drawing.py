@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
-from perceptron_rs.errors import naming
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, in_full
 from perceptron_rs.estimator_attributes import ClassifierLike
-from perceptron_rs.rows.real_numbers import numbers_in
+from perceptron_rs.rows.real_numbers import finite_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,12 +95,9 @@ def check_has(name: str, estimator: object, what: str, *attributes: str) -> None
 
 def two_columns(X: MatrixLike) -> NDArray[np.float64]:
     """Return X as float64; ValueError unless it can be drawn in the plane."""
-    with naming("X"):
-        values: NDArray[np.float64] = numbers_in(X.toarray() if issparse(X) else X).astype(np.float64)
+    values = finite_numbers(in_full(X), "X")
     if values.ndim != 2 or values.shape[1] != 2:
         raise ValueError(f"X must have two columns to be drawn in the plane, got the shape {values.shape}")
-    if not np.isfinite(values).all():
-        raise ValueError(f"X must be finite to be drawn, got {values[~np.isfinite(values)][0]}")
     return values
 
 

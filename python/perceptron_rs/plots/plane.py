@@ -13,7 +13,6 @@ from sklearn.base import clone, is_classifier
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, column_names, has_columns
 from perceptron_rs.arrays.scalars import checked_number, whole_number
-from perceptron_rs.errors import naming
 from perceptron_rs.estimator_attributes import ClassifierLike
 from perceptron_rs.plots.drawing import (
     COLOURS,
@@ -34,7 +33,7 @@ from perceptron_rs.plots.drawing import (
 )
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.rows.examples import recipe_of
-from perceptron_rs.rows.real_numbers import numbers_in
+from perceptron_rs.rows.real_numbers import finite_numbers
 from perceptron_rs.targets.labels import label_array
 from perceptron_rs.teaching.fit_trace import Step, Trace
 
@@ -318,14 +317,12 @@ class DistanceDisplay(Display):
         ValueError
             If X has not two columns, or coef not two weights of which one is not 0.
         """
-        with naming("coef"):
-            w = numbers_in(coef, "coef").astype(np.float64)
-        if w.shape != (2,) or not w.any() or not np.isfinite(w).all():
+        w = finite_numbers(coef, "coef")
+        if w.shape != (2,) or not w.any():
             raise ValueError(f"coef must be two weights, not both 0, got {w.tolist()!r:.80}")
-        with naming("others"):
-            b = numbers_in(others, "others").astype(np.float64)
-        if b.ndim != 1 or not np.isfinite(b).all():
-            raise ValueError(f"others must be a list of finite numbers, got {others!r:.80}")
+        b = finite_numbers(others, "others")
+        if b.ndim != 1:
+            raise ValueError(f"others must be a list of numbers, got {others!r:.80}")
         values = two_columns(X)
         if len(values) == 0:
             raise ValueError("X must hold at least one point, got none")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike, array_of, computed_by, is_real, other_columns
 from perceptron_rs.errors import naming, with_article
-from perceptron_rs.rows.storage import refuse_type, without_index
+from perceptron_rs.rows.storage import refuse_masked, refuse_type, without_index
 
 #: Types of what stands for nothing, which those who look for NaN find.
 _MISSING = ("NoneType", "NAType", "NaTType")
@@ -55,6 +55,17 @@ def numbers_in(X: MatrixLike, name: str = "X") -> NDArray[np.generic]:
     if array.dtype.kind != "O":
         return array
     return numbers_of_objects(array, name)
+
+
+def finite_numbers(values: MatrixLike, name: str) -> NDArray[np.float64]:
+    """Return what is given as float64, in order; ValueError for what is lazy, masked or not finite."""
+    refuse_lazy(values, name)
+    refuse_masked(values, name)
+    with naming(name):
+        numbers = np.require(numbers_in(values, name), np.float64, ["C", "A", "E"])
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be finite, got {numbers[~np.isfinite(numbers)][0]}; clean it first")
+    return numbers
 
 
 def numbers_of_objects(values: NDArray[np.generic], name: str) -> NDArray[np.float64]:

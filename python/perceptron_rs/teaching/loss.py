@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.likes import ArrayLike
 from perceptron_rs.errors import naming
 from perceptron_rs.margins.search.problem import two_classes
-from perceptron_rs.rows.real_numbers import refuse_lazy, refuse_objects
+from perceptron_rs.rows.real_numbers import finite_numbers
 from perceptron_rs.targets.labels import label_array
 from perceptron_rs.targets.weights import sample_weights
 
@@ -116,7 +116,7 @@ def _mean_loss(
 ) -> float:
     with naming("y_true"):
         shape = np.shape(y_true)
-    scores = _checked_scores(pred_decision)
+    scores = finite_numbers(pred_decision, "pred_decision")
     if len(shape) != 1 or scores.ndim not in (1, 2) or len(scores) != shape[0] or not shape[0]:
         raise ValueError(
             "y_true and pred_decision must hold a label and a score, or one score for each class, of every "
@@ -127,21 +127,6 @@ def _mean_loss(
     losses = np.maximum(0.0, margin - won)
     weights = sample_weights(sample_weight, losses)
     return float(np.average(losses, weights=weights))
-
-
-def _checked_scores(values: object) -> NDArray[np.float64]:
-    refuse_lazy(values, "pred_decision")
-    with naming("pred_decision"):
-        scores = np.asanyarray(values)
-    if scores.dtype.kind not in "biufO" or np.ma.is_masked(scores):
-        raise TypeError(f"pred_decision must hold real numbers, none of them masked, got {values!r:.80}")
-    if scores.dtype.kind == "O":
-        refuse_objects(scores, "pred_decision")
-    with naming("pred_decision"):
-        scores = np.asarray(scores, dtype=np.float64)
-    if not np.isfinite(scores).all():
-        raise ValueError("pred_decision must be finite")
-    return scores
 
 
 def _won_by(

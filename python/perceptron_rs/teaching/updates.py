@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from perceptron_rs.arrays.scalars import checked_number, number
 from perceptron_rs.choices import EngineName
 from perceptron_rs.engines import get_engine
-from perceptron_rs.errors import naming
-from perceptron_rs.rows.real_numbers import refuse_lazy
-from perceptron_rs.rows.storage import holds_numbers
+from perceptron_rs.rows.real_numbers import finite_numbers
 
 
 def updates_until_right(
@@ -91,16 +89,9 @@ def updates_until_right(
 
 
 def _vector(name: str, values: object) -> NDArray[np.float64]:
-    with naming(name):
-        refuse_lazy(values, name)
-        array = np.asarray(values)
-    if not holds_numbers(array.dtype):
-        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}; convert it to float64")
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be a vector, got shape {array.shape}; pass one example")
-    vector = np.require(array, np.float64, ["C", "A", "E"])
-    if not np.isfinite(vector).all():
-        raise ValueError(f"{name} must be finite, got {vector[~np.isfinite(vector)][0]}; clean it first")
+    vector = finite_numbers(values, name)
+    if vector.ndim != 1:
+        raise ValueError(f"{name} must be a vector, got shape {vector.shape}; pass one example")
     return vector
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.arrays.named import Floats
 from perceptron_rs.engines import Engine, Rows, get_engine
-from perceptron_rs.errors import ArgumentError
 from perceptron_rs.margins.exact.bounds import novikoff
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.parameters import MAX_STEPS, MaxMarginClassifierParameters
@@ -66,22 +65,7 @@ class Problem:
 
     def check_finite(self) -> None:
         """Raise ValueError if there is a NaN or an infinity in X."""
-        values = self.data.values
-        if values.dtype.kind in "biu":
-            return
-        with np.errstate(over="ignore", invalid="ignore"):
-            bad = ~np.isfinite(values)
-        if bad.any():
-            place = tuple(int(k[0]) for k in np.nonzero(bad))
-            if self.data.indptr is not None:
-                row = int(np.searchsorted(self.data.indptr, place[0], side="right")) - 1
-                where = f"row {row}"
-            else:
-                where = f"row {place[0]}, column {place[1]}"
-            value = "NaN" if np.isnan(values[place]) else str(values[place])
-            raise ArgumentError(
-                f"{{X}} must be finite, got {value} in {where}", "drop such rows or impute their values"
-            )
+        self.data.assert_finite(None)
 
 
 def read_problem(
