@@ -171,9 +171,10 @@ pub enum Norm {
 
 /// Values of that norm, added up in the order of the row; rows of zeros stay as they are.
 pub fn normalized(values: &[f64], ends: &[i64], norm: Norm, monitor: &dyn Monitor) -> Result<Vec<f64>> {
-    let mut values = copied(values, monitor)?;
+    let (mut values, mut pace) = (copied(values, monitor)?, Pace::new(monitor));
     for row in ends.windows(2) {
         let row: &mut [f64] = values.get_mut(row[0] as usize..row[1] as usize).ok_or_else(beyond)?;
+        pace.spend(4 * row.len())?;
         let size = match norm {
             Norm::L1 => row.iter().fold(0.0, |size, value| size + value.abs()),
             Norm::L2 => row.iter().fold(0.0, |size, value| size + value * value).sqrt(),

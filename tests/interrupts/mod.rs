@@ -4,6 +4,7 @@ mod kernel;
 mod linear;
 mod mlp;
 mod sequences;
+mod text;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
