@@ -232,8 +232,8 @@ def test_lists_of_names_stand_where_names_of_others_are_given_on():
     assert lists == {"sklearn_base.py"}
 
 
-#: Blocks of a source and of a recipe; the learners of clusters, as local ones.
-TWICE = {"Block", "Perceptron", "AveragedPerceptron", "SequencePerceptron"}
+#: The learners of clusters, as local ones.
+TWICE = {"Perceptron", "AveragedPerceptron", "SequencePerceptron"}
 
 
 def test_functions_and_classes_have_names_of_their_own():

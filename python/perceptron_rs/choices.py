@@ -33,7 +33,7 @@ Prediction: TypeAlias = Literal["vote", "average", "last", "random"]
 Scheme: TypeAlias = Literal["iob2", "iobes", "bilou"]
 SequenceUpdate: TypeAlias = Literal["full", "early", "max_violation"]
 Solver: TypeAlias = Literal["auto", "wolfe", "descent"]
-Step: TypeAlias = Literal["constant", "pa1", "pa2"]
+StepLength: TypeAlias = Literal["constant", "pa1", "pa2"]
 Tie: TypeAlias = Literal["mistake", "positive"]
 
 

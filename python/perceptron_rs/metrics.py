@@ -15,7 +15,7 @@ from perceptron_rs.choices import Scheme
 from perceptron_rs.targets.chunk_tags import SCHEMES, Parts, foreign_tag, tag_parts
 from perceptron_rs.targets.distinct import places
 
-Chunk: TypeAlias = tuple[int, int, str]
+ChunkSpan: TypeAlias = tuple[int, int, str]
 
 #: Where a chunk may begin or end by its tag alone, in the schemes BIO, BIOES and BILOU.
 _BEGINS, _ENDS = "BSU", "ESLU"
@@ -167,12 +167,12 @@ def are_chunked(parts: Parts | None) -> bool:
     return parts is not None and any(position in "BI" for position, _ in parts.values())
 
 
-def chunks(tags: Sequence[tuple[str, str]], scheme: Scheme | None = None) -> set[Chunk]:
+def chunks(tags: Sequence[tuple[str, str]], scheme: Scheme | None = None) -> set[ChunkSpan]:
     """Return the chunks of one sentence: first token, token behind the last, kind."""
     return _as_conlleval(tags) if scheme is None else _strict(tags, *SCHEMES[scheme])
 
 
-def _as_conlleval(tags: Sequence[tuple[str, str]]) -> set[Chunk]:
+def _as_conlleval(tags: Sequence[tuple[str, str]]) -> set[ChunkSpan]:
     """Return the chunks that conlleval finds: an I begins one after none, or after another kind."""
     chunks = set()
     begin, kind, before = 0, "", "O"
@@ -186,7 +186,7 @@ def _as_conlleval(tags: Sequence[tuple[str, str]]) -> set[Chunk]:
     return chunks
 
 
-def _strict(tags: Sequence[tuple[str, str]], last: str, single: str) -> set[Chunk]:
+def _strict(tags: Sequence[tuple[str, str]], last: str, single: str) -> set[ChunkSpan]:
     """Return the chunks of strict tags: a B, all I of its kind, and ``last`` if the scheme has it."""
     chunks = set()
     for begin, (position, kind) in enumerate(tags):

@@ -20,7 +20,7 @@ from perceptron_rs.io.text.lines import check_files, names_of
 if TYPE_CHECKING:
     from perceptron_rs.io import Source
 
-WINDOW = 2  # as of `column_attributes`
+_WINDOW = 2  # as of `column_attributes`
 
 
 def load_tagger(path: Path, threads: int | None = None, *, learns: bool = False) -> Any:
@@ -170,7 +170,7 @@ class TaggedFiles:
         self.tag, chosen = columns_read(layout, self.column, self._columns)
         options = vars(self.arguments)
         kind = options.get("template", "words")
-        window = options.get("window", WINDOW) if kind == "words" else 0
+        window = options.get("window", _WINDOW) if kind == "words" else 0
         self.template = {"kind": kind, "window": window, "columns": len(chosen)}
         self.is_conll_u = self.column is None and self.tag != layout.columns
         self.template |= {} if self.column is None and not self.is_conll_u else {"tag": self.tag}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import arrays_of, rows_in, settled_arrays, without_rows
-from perceptron_rs.arrays.scalars import number, whole_number
+from perceptron_rs.arrays.scalars import whole_number
 from perceptron_rs.engines import Engine, LearntModel, LinearModel, RunState, State, get_engine
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.linear.base import LinearLearner
@@ -352,7 +352,6 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, Voted
 
     def _start(self, feeder: Feeder) -> LinearModel:
         """Return the last vector to go on from; the others stay on the estimator meanwhile."""
-        self._most()
         model = super()._start(feeder)
         assert isinstance(model, VotedModel)
         self._model = model
@@ -380,11 +379,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, Voted
         return self._model.after(state, made, self._most(), feeder.seed)
 
     def _most(self) -> int | None:
-        """Return ``max_vectors``, checked."""
-        most = self.max_vectors
-        if most is not None and (number(most, whole=True) or 0) < 1:
-            raise ValueError(f"max_vectors must be a whole number above 0 or None, got {most!r}")
-        return None if most is None else int(most)
+        return None if self.max_vectors is None else int(self.max_vectors)
 
     def _cold(self, engine: Engine, planes: int, columns: int, numbers: State) -> VotedModel:
         start = super()._cold(engine, planes, columns, numbers)

@@ -50,13 +50,13 @@ T = TypeVar("T")
 Item = TypeVar("Item")
 Number = TypeVar("Number", bound=np.generic)
 #: Positions in an array, row by row; of a CSR matrix, the row times 2^32 plus the column. None: all.
-Places: TypeAlias = NDArray[np.int64] | None
+Positions: TypeAlias = NDArray[np.int64] | None
 
 
 class Entries(NamedTuple):
     """Weights at some places of an array, and the sums u that belong to them, if there are any."""
 
-    places: Places
+    places: Positions
     w: Floats
     u: Floats | None
 
@@ -132,7 +132,7 @@ class AveragedArray:
         """Whether to send n numbers with their places, instead of the whole array."""
         return self.is_sparse or 4 * n < self.state[self.name].size > _LARGE
 
-    def at(self, places: Places) -> Entries:
+    def at(self, places: Positions) -> Entries:
         """Return the numbers at these places."""
         own = self.numbers
         if places is None:
@@ -145,7 +145,7 @@ class AveragedArray:
         assert w is not None
         return Entries(places, w, u)
 
-    def spread(self, of_planes: NDArray[Number], places: Places) -> NDArray[Number]:
+    def spread(self, of_planes: NDArray[Number], places: Positions) -> NDArray[Number]:
         """Return, for each place, the number of its plane."""
         if len(of_planes) == 1:
             return of_planes
@@ -199,7 +199,7 @@ class DraftWeights(AveragedArray):
         """Whether to send n numbers with their places: always, for each pass has few."""
         return True
 
-    def at(self, places: Places) -> Entries:
+    def at(self, places: Positions) -> Entries:
         """Return the numbers at these places."""
         if places is not self._last.places:
             assert places is not None
@@ -207,7 +207,7 @@ class DraftWeights(AveragedArray):
             self._last = Entries(places, now["coef"], now.get("coef_u"))
         return self._last
 
-    def spread(self, of_planes: NDArray[Number], places: Places) -> NDArray[Number]:
+    def spread(self, of_planes: NDArray[Number], places: Positions) -> NDArray[Number]:
         """Return, for each place, the number of its plane."""
         if (of_planes == of_planes[0]).all():
             return of_planes[:1]
@@ -426,7 +426,7 @@ def _end_to_end(parts: Sequence[Sequence[Any]]) -> list[Any]:
 
 
 def _mixed(
-    array: AveragedArray, share: Share, places: Places, T: NDArray[np.int64], T_after: NDArray[np.int64]
+    array: AveragedArray, share: Share, places: Positions, T: NDArray[np.int64], T_after: NDArray[np.int64]
 ) -> Entries:
     """Return the weights and sums that a share of all partitions leads to."""
     P, total = len(share.reports), _sum(share, array.name, array, places)
@@ -434,7 +434,7 @@ def _mixed(
     return Entries(places, w, _sums(total, P, array, places, w, T, T_after))
 
 
-def _sum(share: Share, name: str, array: AveragedArray, places: Places) -> Sum:
+def _sum(share: Share, name: str, array: AveragedArray, places: Positions) -> Sum:
     """Return the numbers of a share, added at these places."""
     numbers = share.numbers[name]
     if isinstance(numbers, Sum):
@@ -457,7 +457,7 @@ def _sum(share: Share, name: str, array: AveragedArray, places: Places) -> Sum:
     return reduce_tree(list(zip(numbers, share.reports, strict=True)), add, term)
 
 
-def _add_sums(left: Sum, right: Sum, array: AveragedArray, places: Places) -> Sum:
+def _add_sums(left: Sum, right: Sum, array: AveragedArray, places: Positions) -> Sum:
     w = []
     for part, other in ((left, right), (right, left)):
         # What has the weight 0 does not count beside what has a weight above 0.
@@ -473,7 +473,7 @@ def _add_sums(left: Sum, right: Sum, array: AveragedArray, places: Places) -> Su
     )
 
 
-def _quotient(total: Sum, P: int, array: AveragedArray, places: Places) -> Floats:
+def _quotient(total: Sum, P: int, array: AveragedArray, places: Positions) -> Floats:
     """Return the mixed weights."""
     w: Floats = total.w / array.spread(np.where(total.k == 0, P, total.k), places)
     w += 0.0  # a quotient that is too small may be -0.0
@@ -484,7 +484,7 @@ def _sums(
     total: Sum,
     P: int,
     array: AveragedArray,
-    places: Places,
+    places: Positions,
     w: Floats,
     T: NDArray[np.int64],
     T_after: NDArray[np.int64],

@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar
 
 from perceptron_rs.arrays.scalars import number
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven, KeyParameter
-from perceptron_rs.choices import ClassWeight, EngineName, JointUpdate, Mixing, MultiClass, Step, Tie, words
+from perceptron_rs.choices import (
+    ClassWeight,
+    EngineName,
+    JointUpdate,
+    Mixing,
+    MultiClass,
+    StepLength,
+    Tie,
+    words,
+)
 from perceptron_rs.estimator_attributes import remembered
 from perceptron_rs.parameters import kinds
 from perceptron_rs.parameters.constructors import check_constructor
-from perceptron_rs.parameters.kinds import SWITCH, Option, Parser
+from perceptron_rs.parameters.kinds import SWITCH, Option, OptionPlace
 from perceptron_rs.parameters.ranges import LARGEST, Choice, Other, Range, Values, check_value
 
 if TYPE_CHECKING:
@@ -156,7 +165,7 @@ def options(group: type, *, of_model: bool = False) -> tuple[Option, ...]:
     return tuple(listed)
 
 
-def add_options(place: Parser, group: type, *without: str, of_model: bool = False) -> None:
+def add_options(place: OptionPlace, group: type, *without: str, of_model: bool = False) -> None:
     """Add the options of a group to a parser, or to a group of its options."""
     for option in options(group, of_model=of_model):
         if option.parameter not in without:
@@ -432,9 +441,9 @@ class UpdateParameters(Parameters):
         the number of mistakes on each partition. Ignored with ``n_partitions=1``.
     """
 
-    step: Step = parameter(
+    step: StepLength = parameter(
         "constant",
-        Choice(words(Step)),
+        Choice(words(StepLength)),
         "length of an update: the learning rate, or passive-aggressive",
         # They choose their length and their margin.
         excludes={

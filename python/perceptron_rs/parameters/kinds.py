@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
 #: What options are added to: a parser of arguments, or a group of one.
-Parser: TypeAlias = "argparse._ActionsContainer"
+OptionPlace: TypeAlias = "argparse._ActionsContainer"
 
 #: The scalers of scikit-learn, by their first names.
 SCALES = ("standard", "minmax", "maxabs")
@@ -73,7 +73,7 @@ class Option:
         """The option as messages write it."""
         return self.flags[0]
 
-    def add_to(self, place: Parser) -> None:
+    def add_to(self, place: OptionPlace) -> None:
         """Add it; without it on the command line, the learner's default is left."""
         from argparse import SUPPRESS
 
@@ -95,7 +95,7 @@ class Command:
     usage: str = ""
 
 
-def add(place: Parser, words: str, text: str, kind: object = None, **keywords: Any) -> None:
+def add(place: OptionPlace, words: str, text: str, kind: object = None, **keywords: Any) -> None:
     """Add an option of a command, or an argument.
 
     Parameters
@@ -122,12 +122,12 @@ def add(place: Parser, words: str, text: str, kind: object = None, **keywords: A
     place.add_argument(*flags, help=text, **keywords)
 
 
-def add_model(place: Parser, text: str = "a model file") -> None:
+def add_model(place: OptionPlace, text: str = "a model file") -> None:
     """Add MODEL."""
     add(place, "MODEL", text, dest="model")
 
 
-def add_data(place: Parser, text: str, *, piped: bool = False) -> None:
+def add_data(place: OptionPlace, text: str, *, piped: bool = False) -> None:
     """Add DATA, one or more words; if it is ``piped``, standard input without any."""
     if piped:
         add(place, "DATA", f"{text} (standard input)", dest="data", nargs="*", default=["-"])
@@ -142,18 +142,18 @@ def add_output(command: argparse.ArgumentParser, text: str = JSON) -> None:
     add(group, "--quiet", QUIET)
 
 
-def add_threads(place: Parser) -> None:
+def add_threads(place: OptionPlace) -> None:
     """Add the option --threads."""
     add(place, "--threads --n-jobs N", "number of threads; -1 for all processors (1)", threads)
 
 
-def add_engine(place: Parser) -> None:
+def add_engine(place: OptionPlace) -> None:
     """Add the option --engine."""
     text = "the compiled engine, or the readable reference (rust)"
     add(place, "--engine", text, ("rust", "reference"), default="rust")
 
 
-def add_training(place: Parser, kept: str) -> None:
+def add_training(place: OptionPlace, kept: str) -> None:
     """Add what every command takes that trains a model; ``kept`` is what --continue keeps of another one."""
     text = "the model file to write (DATA in this folder, with the suffix .model)"
     add(place, "--model OUT", text)
@@ -163,21 +163,21 @@ def add_training(place: Parser, kept: str) -> None:
     add(place, "--keep-on-interrupt", text)
 
 
-def add_tag_column(place: Parser, text: str) -> None:
+def add_tag_column(place: OptionPlace, text: str) -> None:
     """Add the option --tag-column."""
     from argparse import SUPPRESS
 
     add(place, "--tag-column N", text, POSITIVE, default=SUPPRESS)
 
 
-def add_audit(command: Parser) -> None:
+def add_audit(command: OptionPlace) -> None:
     """Add whether a model keeps digests of its examples, and with which key."""
     group = command.add_argument_group("audit")
     add(group, "--no-audit", "keep no digests of the examples in the model file")
     add_audit_key(group)
 
 
-def add_audit_key(group: Parser) -> None:
+def add_audit_key(group: OptionPlace) -> None:
     """Add the key of digests."""
     text = (
         "secret key of the digests, without which nobody can test guesses of the examples: a file of 32 "

@@ -50,7 +50,7 @@ class Terms(OwnArrays):
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class ColumnBlock:
     """Columns that one transformer made.
 
     Parameters
@@ -163,12 +163,12 @@ def as_json(value: Any) -> Any:
         parts = vars(value).items()
         return {name: as_json(part) for name, part in parts if part is not None or name not in LATER_OF_TEXT}
     if isinstance(value, tuple):
-        are_blocks = isinstance(next(iter(value), None), Block)  # else they may be a million numbers
+        are_blocks = isinstance(next(iter(value), None), ColumnBlock)  # else they may be a million numbers
         return [block.to_json() for block in value] if are_blocks else list(value)
     return value
 
 
-def block_columns(blocks: Sequence[Block], X: Any) -> MatrixLike:
+def block_columns(blocks: Sequence[ColumnBlock], X: Any) -> MatrixLike:
     """Return the columns of all blocks, side by side; X itself, if it is a sparse matrix: it has them."""
     refuse_one(X)
     if is_sparse(X):

@@ -14,7 +14,7 @@ from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.numerals import MARKS
 from perceptron_rs.features.text import HashedText, KeptWords
 from perceptron_rs.parameters.kinds import BITS, SCALES, is_delimiter
-from perceptron_rs.recipe.blocks import LATER_OF_TEXT, Block, Terms
+from perceptron_rs.recipe.blocks import LATER_OF_TEXT, ColumnBlock, Terms
 from perceptron_rs.recipe.recipe import LATER, WORDS, Recipe, described
 from perceptron_rs.recipe.scale import Scale
 from perceptron_rs.schema.columns import check_columns
@@ -70,7 +70,7 @@ def recipe_from_json(description: object, n_features: int, tensors: State | None
     return Recipe(**description | parsed | {"scale": scale, "text": text}, words=words)
 
 
-def _blocks(descriptions: object, n_features: int, tensors: State) -> tuple[Block, ...]:
+def _blocks(descriptions: object, n_features: int, tensors: State) -> tuple[ColumnBlock, ...]:
     if not isinstance(descriptions, list):
         raise ValueError("the blocks of its input must be a list")
     blocks = []
@@ -87,7 +87,7 @@ def _blocks(descriptions: object, n_features: int, tensors: State) -> tuple[Bloc
     return tuple(blocks)
 
 
-def _block(description: object, tensors: State) -> Block:
+def _block(description: object, tensors: State) -> ColumnBlock:
     if not isinstance(description, dict) or not {"columns", "width"} <= description.keys() <= _BLOCK:
         raise ValueError(f"it must hold columns and width, and may hold {', '.join(sorted(_BLOCK))}")
     columns, width = description["columns"], description["width"]
@@ -120,7 +120,9 @@ def _block(description: object, tensors: State) -> Block:
     least = {0, 1} if text is not None else {width} if categories is None else {len(columns)} - {0}
     if len(columns) not in least:
         raise ValueError(f"it takes {len(columns)} columns and makes {width}, which cannot be")
-    return Block(tuple(columns), width, text, terms, weights, categories, description.get("refuses", False))
+    return ColumnBlock(
+        tuple(columns), width, text, terms, weights, categories, description.get("refuses", False)
+    )
 
 
 def _are_categories(values: object) -> bool:

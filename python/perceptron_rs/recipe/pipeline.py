@@ -16,7 +16,7 @@ from perceptron_rs.errors import with_article
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.features.idf import Idf
 from perceptron_rs.features.text import HashedText
-from perceptron_rs.recipe.blocks import Block, Terms
+from perceptron_rs.recipe.blocks import ColumnBlock, Terms
 from perceptron_rs.recipe.recipe import Recipe
 from perceptron_rs.recipe.scale import OFFSETS, Scale
 
@@ -107,7 +107,7 @@ def _names(table: Any) -> tuple[Any, ...]:
     return tuple(range(table.n_features_in_) if names is None else names.tolist())
 
 
-def _blocks_of(table: ColumnTransformer) -> list[Block]:
+def _blocks_of(table: ColumnTransformer) -> list[ColumnBlock]:
     every, blocks = _names(table), []
     for name, step, columns in table.transformers_:
         if isinstance(step, str) and step == "drop":
@@ -127,12 +127,12 @@ def _blocks_of(table: ColumnTransformer) -> list[Block]:
     return blocks
 
 
-def _block(steps: Steps, columns: tuple[Any, ...]) -> Block:
+def _block(steps: Steps, columns: tuple[Any, ...]) -> ColumnBlock:
     """Return what the steps for some columns make."""
     if not steps:
-        return Block(columns, len(columns))
+        return ColumnBlock(columns, len(columns))
     (name, step), *others = steps
-    make: Callable[..., Block]
+    make: Callable[..., ColumnBlock]
     if type(step) in _TEXTS:
         make = _of_texts
         is_weighed = bool(others) and type(others[0][1]) is of_text.TfidfTransformer
@@ -162,7 +162,7 @@ def _check(name: str, step: Any) -> None:
             raise _refused(name, step, f"a recipe needs {parameter}={allowed}, got {value!r:.80}")
 
 
-def _of_texts(name: str, step: Any, columns: tuple[Any, ...]) -> Block:
+def _of_texts(name: str, step: Any, columns: tuple[Any, ...]) -> ColumnBlock:
     _check(name, step)
     is_hashed, is_weighed = type(step) is of_text.HashingVectorizer, type(step) is of_text.TfidfVectorizer
     counts = () if is_hashed or is_weighed else (np.dtype(np.int64),)
@@ -182,13 +182,13 @@ def _of_texts(name: str, step: Any, columns: tuple[Any, ...]) -> Block:
     except ValueError as error:
         raise _refused(name, step, str(error)) from None
     if is_hashed:
-        return Block(columns, step.n_features, text)
+        return ColumnBlock(columns, step.n_features, text)
     terms = Terms.of(step.vocabulary_)
-    block = Block(columns, len(terms.ends), text, terms)
+    block = ColumnBlock(columns, len(terms.ends), text, terms)
     return _idf(block, name, step) if is_weighed else block
 
 
-def _idf(block: Block, name: str, step: Any, behind: Steps = ()) -> Block:
+def _idf(block: ColumnBlock, name: str, step: Any, behind: Steps = ()) -> ColumnBlock:
     """Return texts whose n-grams a transformer weighs."""
     if behind:
         raise _refused(*behind[0], f"behind the step {name!r} a recipe has none")
@@ -196,17 +196,17 @@ def _idf(block: Block, name: str, step: Any, behind: Steps = ()) -> Block:
     if block.terms is None and block.text is not None and block.text.norm is not None:
         raise _refused(name, step, f"its vectorizer needs norm=None, got {block.text.norm!r}")
     if not step.use_idf:
-        return Block(block.columns, block.width, HashedText(**settings), block.terms)
+        return ColumnBlock(block.columns, block.width, HashedText(**settings), block.terms)
     weights = np.asarray(step.idf_, dtype=np.float64)
     if step.idf_.dtype != np.float64 or not np.isfinite(weights).all():
         raise _refused(name, step, "a recipe has finite weights of float64")
     usual = weights.max()  # of columns that no text had
     columns = np.flatnonzero(weights != usual)
     scale = Idf(step.norm, np.append(columns, block.width), np.append(weights[columns], usual))
-    return Block(block.columns, block.width, block.text, block.terms, scale)
+    return ColumnBlock(block.columns, block.width, block.text, block.terms, scale)
 
 
-def _of_categories(name: str, step: Any, columns: tuple[Any, ...]) -> Block:
+def _of_categories(name: str, step: Any, columns: tuple[Any, ...]) -> ColumnBlock:
     _check(name, step)
     categories = tuple(tuple(values.tolist()) for values in step.categories_)
     for values in categories:
@@ -214,12 +214,12 @@ def _of_categories(name: str, step: Any, columns: tuple[Any, ...]) -> Block:
             is_number = type(value) in (bool, int, float) and np.isfinite(value)
             if not is_number and not isinstance(value, str):
                 raise _refused(name, step, f"categories must be strings or finite numbers, got {value!r:.80}")
-    return Block(
+    return ColumnBlock(
         columns, sum(map(len, categories)), categories=categories, refuses=step.handle_unknown == "error"
     )
 
 
-def _of_numbers(name: str, step: Any, columns: tuple[Any, ...]) -> Block:
+def _of_numbers(name: str, step: Any, columns: tuple[Any, ...]) -> ColumnBlock:
     _check(name, step)
     kind, width = _SCALERS[type(step)], step.n_features_in_
     scale = step.scale_ if getattr(step, "scale_", None) is not None else np.ones(width)
@@ -230,7 +230,7 @@ def _of_numbers(name: str, step: Any, columns: tuple[Any, ...]) -> Block:
         if np.asarray(numbers).dtype != np.float64 or not np.isfinite(numbers).all():
             raise _refused(name, step, "a recipe has finite numbers of float64; fit it on float64")
     offsets = None if offset is None else tuple(offset.tolist())
-    return Block(columns, width, scale=Scale(kind, tuple(scale.tolist()), offsets))
+    return ColumnBlock(columns, width, scale=Scale(kind, tuple(scale.tolist()), offsets))
 
 
 def _refused(name: str, step: object, why: str) -> ValueError:

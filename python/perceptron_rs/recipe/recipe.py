@@ -9,7 +9,7 @@ from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.arrays.named import State
 from perceptron_rs.features.idf import Idf
 from perceptron_rs.features.text import HashedText, KeptWords
-from perceptron_rs.recipe.blocks import Block, as_json, block_columns
+from perceptron_rs.recipe.blocks import ColumnBlock, as_json, block_columns
 from perceptron_rs.recipe.scale import Scale
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Recipe:
     text_columns: tuple[str, ...] = ()
     decimal: str | None = None
     #: What transformers of scikit-learn made, side by side: then nothing else is said.
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[ColumnBlock, ...] = ()
     #: N-grams of the columns that have weights.
     words: KeptWords | None = field(default=None, compare=False)
 

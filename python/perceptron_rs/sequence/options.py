@@ -51,11 +51,11 @@ def _end(command: argparse.ArgumentParser, json: str = kinds.JSON) -> None:
     kinds.add_output(command, json)
 
 
-def _add_columns(place: kinds.Parser, text: str) -> None:
+def _add_columns(place: kinds.OptionPlace, text: str) -> None:
     add(place, "--columns N,...", text, kinds.numbers, default=argparse.SUPPRESS)
 
 
-def _add_constraints(place: kinds.Parser) -> None:
+def _add_constraints(place: kinds.OptionPlace) -> None:
     text = "answer only with chunks as this scheme has them; none: with any tags (as the model does)"
     add(place, "--constraints", text, (*words(Scheme), "none"), default=argparse.SUPPRESS)
 

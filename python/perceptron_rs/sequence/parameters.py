@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from numpy.random import RandomState
     from numpy.typing import NDArray
 
-    from perceptron_rs.sequence.progress import Callback
+    from perceptron_rs.sequence.progress import SequenceCallback
 
     Weights: TypeAlias = NDArray[float64]
 else:  # they take long to import; `typing.get_type_hints` finds these
-    RandomState = Callback = Weights = Any
+    RandomState = SequenceCallback = Weights = Any
 
 
 def _constraints() -> list[object]:
@@ -162,7 +162,7 @@ class SequencePerceptronParameters(UpdateParameters, EpochParameters):
         because="which keeps no counts",
     )
     verbose: int = field(default=0, metadata=VERBOSE)
-    callback: Callback | None = field(default=None, metadata=CALLBACK)
+    callback: SequenceCallback | None = field(default=None, metadata=CALLBACK)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

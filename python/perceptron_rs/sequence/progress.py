@@ -53,7 +53,7 @@ class SequenceEpoch(Learnable):
     learnt: Callable[[], Any] | None = field(default=None, repr=False, compare=False)
 
 
-Callback: TypeAlias = Callable[[SequenceEpoch], Any]
+SequenceCallback: TypeAlias = Callable[[SequenceEpoch], Any]
 
 
 class SequenceObserver(Observer):

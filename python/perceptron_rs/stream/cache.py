@@ -62,7 +62,7 @@ class Origin(TypedDict):
     reading: object
 
 
-class Index(Origin):
+class CacheIndex(Origin):
     """The JSON text of a cache."""
 
     batches: list[StoredBatch]
@@ -162,13 +162,13 @@ def _file_parts(source: Source, blocks: Iterable[list[Batch]], of: Origin) -> It
         listed.append({"n": n, "arrays": places, "checksum": check, "lowest": lowest})
         width = max(width, *(batch.X.shape[1] for batch in block))
         del arrays, parts, array, shifted, data, block  # while the next block is read
-    index: Index = {**of, "batches": listed, "width": width - lowest, "lowest": lowest}
+    index: CacheIndex = {**of, "batches": listed, "width": width - lowest, "lowest": lowest}
     text = json_text(index).encode()
     yield text
     yield len(text).to_bytes(8, "little") + zlib.crc32(text).to_bytes(8, "little")
 
 
-def _checked_index(path: Path) -> Index:
+def _checked_index(path: Path) -> CacheIndex:
     """Return the JSON text of a cache; ValueError if it is none, or not sound."""
     file, size = open_regular(path)
     with file:
@@ -182,7 +182,7 @@ def _checked_index(path: Path) -> Index:
             text = file.read(count)
             if count and zlib.crc32(text) == int.from_bytes(end[8:], "little"):
                 read: Any = json_value(text.decode())
-                index: Index = read
+                index: CacheIndex = read
                 places = [place for batch in index["batches"] for place in batch["arrays"].values()]
                 if all(place[-1] >= 0 and _end_of(*place) <= size for place in places):
                     return index
@@ -197,7 +197,7 @@ def _end_of(kind: str, shape: list[int], at: int) -> int:
 class _Mapped:
     """The examples of a cache, mapped into memory."""
 
-    def __init__(self, path: Path, index: Index, checked: set[int]) -> None:
+    def __init__(self, path: Path, index: CacheIndex, checked: set[int]) -> None:
         self.path, self.index, self.checked = path, index, checked
         with path.open("rb") as file:
             self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

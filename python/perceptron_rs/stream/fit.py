@@ -25,7 +25,7 @@ from perceptron_rs.models.files import path_of
 from perceptron_rs.parameters.checks import parameters_in_memory
 from perceptron_rs.rows.examples import assert_width, read
 from perceptron_rs.settings import Linear, Settings
-from perceptron_rs.sklearn_base import CallbackSupportMixin, fit_context
+from perceptron_rs.sklearn_base import fit_context
 from perceptron_rs.state.turns import change
 from perceptron_rs.stream.blocks import (
     FirstPass,
@@ -45,7 +45,7 @@ from perceptron_rs.targets.labels import classes_like, encode_new, label_array, 
 from perceptron_rs.targets.planes import learns_many
 from perceptron_rs.targets.weights import CallWeights
 from perceptron_rs.training.driver import Report, Schedule, follow
-from perceptron_rs.training.progress import FitTask, Observer
+from perceptron_rs.training.progress import Observer
 from perceptron_rs.training.train import Feeder, Trainable, train
 
 #: Examples in a block, if nothing is said; and bytes, where their number changes no bit.
@@ -180,6 +180,7 @@ class Blocks(Feeder):
     def __init__(self, X: object, classes: ArrayLike, options: Options) -> None:
         super().__init__("fit_stream")
         self.given, self.given_classes, self.options = X, classes, options
+        self.shown = X, None, None
 
     @property
     def shuffles(self) -> bool:
@@ -277,11 +278,6 @@ class Blocks(Feeder):
         """Find the weights of the classes; those of examples come with their blocks."""
         planes = self.model._class_weights(self.classes, self.stream.facts.counts)
         self.weighed = CallWeights(None, planes, None)
-
-    def task(self) -> FitTask | None:
-        """Return the fit as scikit-learn's callbacks see it."""
-        is_supported = isinstance(self.model, CallbackSupportMixin)
-        return FitTask(self.model, self.given, None, None) if is_supported else None
 
     def learn(
         self, state: LearntModel, settings: Settings, schedule: Schedule, observer: Observer | None

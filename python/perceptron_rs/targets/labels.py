@@ -29,7 +29,7 @@ from perceptron_rs.targets.planes import check_classes, learns_many
 if TYPE_CHECKING:
     from perceptron_rs.sklearn_base import BaseEstimator
 
-Labels = NDArray[np.uint32]
+ClassIndices = NDArray[np.uint32]
 #: Kinds of labels, with their types. A label has the first kind with a type that it is an instance of.
 _KINDS: dict[str, tuple[type, ...]] = {
     "bool": (bool, np.bool_),
@@ -285,7 +285,7 @@ def _whole_labels(values: list[Any], name: str) -> NDArray[np.generic]:
 
 def encode_new(
     y: NDArray[np.generic] | LabelSets, name: str = "y", n_samples: int | None = None, *, least: int = 2
-) -> tuple[NDArray[np.generic], Labels]:
+) -> tuple[NDArray[np.generic], ClassIndices]:
     """Return the sorted distinct labels of y and the index of each label among them.
 
     Of ``n_samples`` examples, y may hold the labels that occur alone. There must be ``least`` labels or more.
@@ -380,7 +380,7 @@ def classes_like(classes: NDArray[np.generic], y: NDArray[np.generic] | LabelSet
 
 def encode_again(
     y: NDArray[np.generic] | LabelSets, classes: NDArray[np.generic], *, least: int = 2
-) -> Labels:
+) -> ClassIndices:
     """Return the index of each label for a fit that goes on; y need not hold all classes."""
     remedy = "set {warm_start} to learn all classes anew"
     return encode(y, classes, remedy, cause="other classes", least=least)
@@ -393,7 +393,7 @@ def encode(
     *,
     cause: str = "other labels",
     least: int = 2,
-) -> Labels:
+) -> ClassIndices:
     """Return the index of each label of y in ``classes``; refuse labels that are not there."""
     check_classes(classes, least=least)
     if not isinstance(y, LabelSets) and y.ndim == 2:  # of a block
@@ -421,7 +421,7 @@ def _is_beyond_floats(classes: NDArray[np.generic]) -> bool:
     return classes.dtype.kind in "iuf" and max(abs(int(classes[0])), abs(int(classes[-1]))) >= 2**53
 
 
-def _table_of(y: NDArray[np.generic], classes: NDArray[np.generic]) -> Labels | None:
+def _table_of(y: NDArray[np.generic], classes: NDArray[np.generic]) -> ClassIndices | None:
     """Return the indices by a look-up in a table; None if that is impossible, or finds a stranger."""
     if y.dtype.kind not in "iuf" or classes.dtype.kind not in "iuf" or len(y) < FEW:
         return None

@@ -27,7 +27,6 @@ from perceptron_rs.rows.examples import ValidatedRows, as_array, examples, unche
 from perceptron_rs.rows.selection import slice_rows
 from perceptron_rs.schema.columns import COLUMNS, Places, is_by_column, repacked
 from perceptron_rs.settings import Chain, Data, Linear, Settings
-from perceptron_rs.sklearn_base import CallbackSupportMixin
 from perceptron_rs.targets.label_sets import LabelSets, bits, constant, is_indicator, warn_of_constant
 from perceptron_rs.targets.labels import (
     classes_like,
@@ -41,7 +40,7 @@ from perceptron_rs.targets.labels import (
 from perceptron_rs.targets.weights import sample_weights
 from perceptron_rs.training.driver import Report, Schedule, Watch, are_noted, drive, follow
 from perceptron_rs.training.early_stopping import Validation, selected, split
-from perceptron_rs.training.progress import FitTask, Observer
+from perceptron_rs.training.progress import Observer
 from perceptron_rs.training.train import Feeder, is_one_decision
 
 #: So many weights for each entry, and passes of partitions are tried in place: else copies cost less.
@@ -90,6 +89,7 @@ class InMemory(Feeder):
     def open(self) -> None:
         """Read X and y."""
         self.find_labels()
+        self.shown = None if self.is_pass else (self.X, self.y, self.sample_weight)
         if self.multilabel is not None and not self.is_pass:
             warn_of_constant(self.classes, *constant(self.labels, len(self.classes)))
 
@@ -167,12 +167,6 @@ class InMemory(Feeder):
         )
         self.weighed = self.weighed.without(others, len(labels))
         self.n_examples = self.weighed.n_examples(len(labels))
-
-    def task(self) -> FitTask | None:
-        """Return the fit as scikit-learn's callbacks see it."""
-        if self.is_pass or not isinstance(self.model, CallbackSupportMixin):
-            return None
-        return FitTask(self.model, self.X, self.y, self.sample_weight)
 
     def learn(
         self, state: LearntModel, settings: Settings, schedule: Schedule, observer: Observer | None

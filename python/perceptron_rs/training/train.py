@@ -64,6 +64,8 @@ class Feeder(ABC):
     #: Number of examples that an epoch visits; 0 if it is not known.
     n_examples: int = 0
     held_out: ValidationPart | None = None
+    #: X, y and the weights, as scikit-learn's callbacks are told of them; None: they see no such call.
+    shown: tuple[Any, ArrayLike, ArrayLike] | None = None
     #: Further rows that the start state names.
     stored_rows: Rows | None = None
     report: Report
@@ -130,10 +132,6 @@ class Feeder(ABC):
 
     def hold_out(self) -> None:  # noqa: B027  most feeders have none
         """Set examples aside that say when to stop."""
-
-    def task(self) -> FitTask | None:
-        """Return the fit as scikit-learn's callbacks see it."""
-        return None
 
     @abstractmethod
     def learn(
@@ -304,7 +302,9 @@ def _learn_in_epochs(learner: Trainable, feeder: Feeder) -> None:
     try:
         state = learner._start(feeder)
         feeder.hold_out()
-        task = feeder.task()
+        task = None
+        if feeder.shown is not None and isinstance(learner, CallbackSupportMixin):
+            task = FitTask(learner, *feeder.shown)
         settings, schedule = learner._settings(feeder), learner._schedule(feeder)
         observer = None if learner._observer is None else learner._observer(learner, feeder, task)
         report = feeder.report = feeder.learn(state, settings, schedule, observer)

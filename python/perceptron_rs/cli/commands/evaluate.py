@@ -18,7 +18,7 @@ from perceptron_rs.metrics import class_scores
 from perceptron_rs.models.summary import label_text, plain
 from perceptron_rs.targets.distinct import distinct, places
 
-FEW = 20  # classes: more make a confusion matrix that nobody reads
+_FEW = 20  # classes: more make a confusion matrix that nobody reads
 
 
 def run(arguments: Namespace) -> int:
@@ -66,7 +66,7 @@ def figures(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> 
     parts = zip(labels, class_scores(y, predicted, labels), strict=True)
     result["classes"] = [{"label": plain(label), **part} for label, part in parts]
     result["macro_f1"] = sum(part["f1"] for part in result["classes"]) / len(labels)
-    if not has_lists and len(labels) <= FEW:
+    if not has_lists and len(labels) <= _FEW:
         confusion = np.zeros((len(labels), len(labels)), dtype=np.int64)
         np.add.at(confusion, (places(y, labels), places(predicted, labels)), 1)
         result["confusion"] = confusion.tolist()
