@@ -385,6 +385,9 @@ def without_folds(text: str) -> str:
 
 def test_a_page_of_the_course_can_be_read_in_a_quarter_of_an_hour():
     pages = [*COURSE, "history", "index", "lectures", "problems"]
+    assert {page[12:-4] for page in PAGES if page.startswith("docs/course/")} == {*pages, "derivations"}
+    assert "in fourteen pages" in course("index")
+    assert len(COURSE) == 14
     counts = {page: len(without_folds(course(page)).split()) for page in pages}
     assert statistics.median(counts.values()) <= 900, counts
     assert max(counts.values()) <= 1500, counts
