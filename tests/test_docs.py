@@ -431,7 +431,7 @@ SAID = {
     "theorem": {"7"},  # of a question that is impossible
     "aggressive": {"1.10"},  # of scikit-learn
     # Of points that the lab draws: tests/browser/test_lab.py compares them.
-    "noise": {"17", "22", "23"},
+    "noise": {"17", "18", "22", "23", "72"},
     "variants": {"71", "400"},
     "kernel": {"52", "11", "6"},
 }
