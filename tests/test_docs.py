@@ -37,6 +37,7 @@ SILENT = {
     "contracts/bits",
     "contracts/files",
     "contracts/security",
+    "contracts/threads",
     "api",
     "benchmarks",
     "lab",

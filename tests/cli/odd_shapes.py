@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import pickle
 import sqlite3
 import tarfile
 import zipfile
@@ -353,3 +354,147 @@ def lines_that_begin_like_json(path: Path) -> None:
 def labels_before_a_comma(path: Path) -> None:
     lines = (f"{('bad', 'good')[y]}, {t}{', or so' * (i % 3)}\n" for i, (y, t) in enumerate(reviews()))
     path.write_text("".join(lines))
+
+
+def numbers(n: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    """Return two columns of numbers, and labels that they tell."""
+    X = np.random.default_rng(0).random((n, 2))
+    return X, (X.sum(axis=1) > 1).astype(int)
+
+
+@shape("matrix.npy")
+def labels_in_the_last_column_of_an_array(path: Path) -> None:
+    np.save(path, np.column_stack(numbers()))
+
+
+@shape("X_train.npy")
+def labels_in_an_array_beside(path: Path) -> None:
+    X, y = numbers()
+    np.save(path, X)
+    np.save(path.with_name("y_train.npy"), y)
+    np.save(path.with_name("y_test.npy"), y[:9])
+
+
+@shape("matrix.mtx")
+def labels_in_the_last_column_of_a_sparse_matrix(path: Path) -> None:
+    import scipy.io
+    import scipy.sparse
+
+    scipy.io.mmwrite(path, scipy.sparse.csr_matrix(np.column_stack(numbers())))
+
+
+@shape("pair.pkl")
+def a_pickle_of_two_arrays(path: Path) -> None:
+    path.write_bytes(pickle.dumps(numbers()))
+
+
+@shape("dict.pickle")
+def a_pickle_of_named_arrays(path: Path) -> None:
+    X, y = numbers()
+    path.write_bytes(pickle.dumps({"labels": y, "n": 3, "train_x": X}))
+
+
+@shape("frame.pkl")
+def a_pickle_of_a_data_frame(path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = numbers()
+    pandas.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}).to_pickle(path)
+
+
+@shape("arrays.h5")
+def arrays_of_hdf(path: Path) -> None:
+    h5py, (X, y) = pytest.importorskip("h5py"), numbers()
+    with h5py.File(path, "w") as file:
+        file["train_set_x"], file["train_set_y"] = X, y
+
+
+@shape("table.orc")
+def a_table_of_orc(path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.orc
+
+    pytest.importorskip("pandas")
+    X, y = numbers()
+    pyarrow.orc.write_table(pa.table({"a": X[:, 0], "b": X[:, 1], "y": y}), str(path))
+
+
+@shape("stream.arrow")
+def a_stream_of_arrow(path: Path) -> None:
+    import pyarrow as pa
+
+    pytest.importorskip("pandas")
+    X, y = numbers()
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": y})
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+@shape("letter.docx")
+def paragraphs_of_word(path: Path) -> None:
+    lines = (f"<w:t>{('bad', 'good')[y]}</w:t><w:tab/><w:t>{t} &amp; co</w:t>" for y, t in reviews())
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("word/document.xml", "".join(f"<w:p>{line}</w:p>\n" for line in lines))
+
+
+@shape("list.yaml")
+def a_list_of_yaml(path: Path) -> None:
+    pytest.importorskip("yaml")
+    path.write_text("".join(f"- text: {t}\n  label: {y}\n" for y, t in reviews()))
+
+
+@shape("table.md")
+def a_table_of_markdown(path: Path) -> None:
+    rows = (f"| {a} | {f} | {('no', 'yes')[y]} |\n" for _, y, a, f, *_ in people())
+    path.write_text("# Passengers\n\n| age | fare | y |\n|----:|-----:|:--|\n" + "".join(rows))
+
+
+@shape("chat.txt")
+def lines_of_a_chat(path: Path) -> None:
+    lines = (
+        f"12/31/23, 9:{i % 60:02} PM - {('Anna', 'Ben S.')[y]}: {t}\n" for i, (y, t) in enumerate(reviews())
+    )
+    path.write_text("".join(lines))
+
+
+@shape("talks.jsonl")
+def talks_that_end_in_a_label(path: Path) -> None:
+    turns = (
+        [{"role": "user", "content": t}, {"role": "assistant", "content": ("bad", "good")[y]}]
+        for y, t in reviews()
+    )
+    path.write_text("".join(json.dumps({"messages": messages}) + "\n" for messages in turns))
+
+
+@shape("intents.json")
+def texts_in_lists_of_a_label(path: Path) -> None:
+    intents = [{"tag": tag, "patterns": [t for y, t in reviews() if y == k]} for k, tag in enumerate("ab")]
+    path.write_text(json.dumps({"of": {"version": 1}, "intents": intents}, indent=1))
+
+
+@shape("bio.tsv")
+def tokens_with_an_empty_column(path: Path) -> None:
+    path.write_text("".join(f"Anna{i}\t\tB-PER\nlives\t\tO\nin\t\tO\nRome\t\tB-LOC\n\n" for i in range(40)))
+
+
+@shape("aclImdb")
+def folders_of_training_and_test(path: Path) -> None:
+    for i, (y, t) in enumerate(reviews()):
+        folder = path / ("train", "test")[i % 4 == 0] / ("neg", "pos")[y]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{i}.txt").write_text(t)
+
+
+@shape("fraud.csv")
+def a_flag_behind_a_category(path: Path) -> None:
+    rows = (
+        (
+            f"2024-01-{1 + i % 28:02} {i % 24:02}:00",
+            f"C{7919 * i % 9973}",
+            ("gas", "net")[s == "male"],
+            a,
+            f,
+            y,
+        )
+        for i, y, a, f, s, _ in people()
+    )
+    path.write_text(table(rows, ["when", "customer_id", "category", "age", "amt", "is_fraud"]))

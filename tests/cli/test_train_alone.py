@@ -10,6 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from perceptron_rs import AveragedPerceptron, load
 
+from .shapes import SHAPES
+
 
 @pytest.fixture
 def table(tmp_path, monkeypatch):
@@ -23,29 +25,34 @@ def table(tmp_path, monkeypatch):
     return X.astype(float), y
 
 
-def test_it_is_the_averaged_perceptron_and_is_tried_on_every_tenth(call, table):
+def of_parts(X, y, scaler=None):
+    """Return the errors of models that have learnt from nine tenths each, on the others."""
+    errors, part = 0, np.arange(len(y)) % 10
+    for k in range(10):
+        known, asked = X[part != k], X[part == k]
+        if scaler is not None:
+            known, asked = scaler.fit(known).transform(known), scaler.transform(asked)
+        errors += int((AveragedPerceptron().fit(known, y[part != k]).predict(asked) != y[part == k]).sum())
+    return errors
+
+
+def test_it_is_the_averaged_perceptron_and_is_tried_on_each_tenth(call, table):
     X, y = table
     answer, found = call("train", "data.csv", "--drop", "id"), load("data.model")
     assert type(found) is AveragedPerceptron
     X = X[:, 1:]
     assert found.coef_.tobytes() == AveragedPerceptron().fit(X, y).coef_.tobytes()  # of all examples
-    held = np.arange(60) % 10 == 9
-    tried = AveragedPerceptron().fit(X[~held], y[~held])
-    errors = int((tried.predict(X[held]) != y[held]).sum())
-    usual = max((y[held] == "yes").mean(), (y[held] == "no").mean())
-    text = f"held out  accuracy {1 - errors / 6:.4f}, {errors} errors of 6 examples: every tenth, by a model"
-    assert (
-        f"{text} that learnt from the other 54; always the most frequent class: {usual:.4f}\n" in answer.out
-    )
+    errors = of_parts(X, y)
+    usual = max((y == "yes").mean(), (y == "no").mean())
+    text = f"held out  accuracy {1 - errors / 60:.4f}, {errors} errors of 60 examples: each tenth, by a model"
+    assert f"{text} that learnt from the others; always the most frequent class: {usual:.4f}\n" in answer.out
     assert f"classes   yes {(y == 'yes').sum()}, no {(y == 'no').sum()}\n" in answer.out
     assert (
         f"columns   a  numbers from 0 to 8\n          b  numbers from {X[:, 1].min():.6g} to " in answer.out
     )
     assert "left out  columns that --drop names: id\n" in answer.out
-    scaler = StandardScaler().fit(X[~held])
-    scaled = AveragedPerceptron().fit(scaler.transform(X[~held]), y[~held])
-    better = (scaled.predict(scaler.transform(X[held])) == y[held]).mean()
-    assert better > tried.score(X[held], y[held])
+    better = 1 - of_parts(X, y, StandardScaler()) / 60
+    assert better > 1 - errors / 60
     step = "perceptrons train data.csv --drop id --scale standard"
     step += f"   # accuracy {better:.4f} on the same examples"
     assert f"next      {step}\n          perceptrons predict data.model NEW.csv\n" in answer.out
@@ -73,10 +80,24 @@ def test_few_examples_are_not_tried(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "few.svm").write_text("1 1:1\n-1 1:-1\n")
     assert "held out" not in call("train", "few.svm").out
-    (tmp_path / "rare.svm").write_text(
-        "1 1:1\n-1 1:-1\n" * 14 + "1 1:2\n3 1:4\n"
-    )  # the thirtieth is the only 3
+    (tmp_path / "rare.svm").write_text("1 1:1\n" * 29 + "-1 1:-1\n")  # nine tenths hold one class
     assert "held out" not in call("train", "rare.svm").out
+
+
+def test_of_many_examples_every_tenth_is_held_out(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("many.csv").write_text("x,y\n" + "".join(f"{i % 7},{'ab'[i % 7 > 3]}\n" for i in range(1000)))
+    out = call("train", "many.csv").out
+    assert "errors of 100 examples: every tenth, by a model that learnt from the other 900; always" in out
+
+
+def test_the_scale_of_few_flowers(call, tmp_path, monkeypatch):
+    """Fifteen flowers held out would not tell that a scale helps: nothing would be wrong less often."""
+    monkeypatch.chdir(tmp_path)
+    SHAPES["iris_uci"][1](Path("iris.csv"))
+    out = call("train", "iris.csv", "--no-header").out
+    found = re.search(r"^next .*--scale standard   # accuracy ([0-9.]+) on the same", out, re.MULTILINE)
+    assert float(found[1]) > float(re.search(r"^held out +accuracy ([0-9.]+)", out, re.MULTILINE)[1])
 
 
 def test_the_model_has_the_name_of_the_data(call, refused, table, tmp_path):
@@ -106,7 +127,7 @@ def test_who_says_how_to_read_is_told_nothing_else(call, tmp_path, monkeypatch):
     for words in (["a.csv"], ["--epochs", "3", "a.csv"]):
         told = f"perceptrons: try: perceptrons train {' '.join(words)} --delimiter ';'\n"
         assert told in call("train", *words).err
-    assert "try" not in call("train", "a.csv", "--target", "b").err
+    assert "try" not in call("train", "a.csv", "--target", "b", "--no-header").err
     assert "try" not in call("train", "averaged", "a.csv").err
 
 

@@ -140,11 +140,11 @@ def _command_instead(arguments: Namespace | None, error: Exception) -> str | Non
 
     if arguments.command in _OF_MODELS:
         return proposal(words[0], arguments.typed, is_known=True)
-    is_described = any(option.name in vars(arguments) for option in fields(FileOptions))
+    described = {option.name for option in fields(FileOptions)} & vars(arguments).keys()
     is_chosen = arguments.command == "train" and (arguments.is_named or arguments.continued is not None)
-    if is_described or is_chosen:
+    if described - {"target"} or is_chosen:
         return None  # who says how to read it knows more of it
-    return proposal(words[0], arguments.typed)
+    return proposal(words[0], arguments.typed, vars(arguments).get("target"))
 
 
 def _complain(text: str) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import example_files, weigh_classes, weights_of
 from perceptron_rs.cli.modelfile import load_model
+from perceptron_rs.cli.proposal.labels import merged
 from perceptron_rs.cli.status import PROGRAM, CommandError, UsageError
 from perceptron_rs.cli.training import common as training
 from perceptron_rs.cli.training.calibration import CalibrationSetting
@@ -81,6 +82,7 @@ class ExampleTraining(training.Training):
         self._calibration: tuple[dict[str, Any], str] | None = None
         self._table: dict[str, str] = {}
         self._counting: tuple[str, ...] = ()
+        self._alike: list[tuple[str, ...]] = []
 
     @staticmethod
     def load(arguments: Namespace) -> Any:
@@ -278,9 +280,10 @@ class ExampleTraining(training.Training):
             result["texts"] = {"without_features": self.notes.empty, "without_blanks": self.notes.unbroken}
             remedy = "; words have two letters or more: see --analyzer char_wb"
             rows["texts"] = said + (remedy if self.files.reading.analyzer == "word" else "")
-        if classes.dtype.kind in "OU" and (same := alike(classes.tolist())):
-            result["labels_alike"] = [list(labels) for labels in same]
-            pairs = ", ".join(" and ".join(map(repr, labels)) for labels in same)
+        self._alike = alike(classes.tolist()) if classes.dtype.kind in "OU" else []
+        if self._alike:
+            result["labels_alike"] = [list(labels) for labels in self._alike]
+            pairs = ", ".join(" and ".join(map(repr, labels)) for labels in self._alike)
             rows["alike"] = (
                 f"{pairs} differ in blanks, case or decimals alone; write them alike, if they are one"
             )
@@ -305,13 +308,21 @@ class ExampleTraining(training.Training):
     def next_steps(self, out: Path) -> list[str]:
         """Return what to type next, a command a line."""
         typed = f"{PROGRAM} {shlex.join(self.arguments.typed)}"
-        steps = []
+        files, word, steps = self.files, str(name_of_file(self.files.files[0])), []
+        form, reading = files.form, files.reading
+        how = (form, reading.separator(form), reading.target, self._alike)
+        made = merged(word, *how, named=reading.header is not False) if self._alike else None
+        if made is not None and word in self.arguments.typed:
+            words = [made[0] if one == word else one for one in self.arguments.typed]
+            steps.append(
+                f"{made[1]} && {PROGRAM} {shlex.join(words)}   # if the labels that are alike are one"
+            )
         if self._counting:
             steps.append(f"{typed} --drop {shlex.quote(listed(self._counting))}")
         elif (tried := self._trial) is not None and tried.scaled is not None and tried.scaled < tried.errors:
             accuracy = 1 - tried.scaled / tried.n
             steps.append(f"{typed} --scale standard   # accuracy {accuracy:.4f} on the same examples")
-        path = Path(str(name_of_file(self.files.files[0])))
+        path = Path(word)
         suffix = "".join(path.suffixes[-2 if path.suffix in PACKED else -1 :])
         model = shlex.quote(str(out))
         return [*steps, f"{PROGRAM} predict {model} NEW{suffix}", f"{PROGRAM} inspect {model}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextvars import ContextVar
 from itertools import chain, pairwise
 
 from perceptron_rs.cli.proposal.proposed import most
@@ -13,11 +14,15 @@ from perceptron_rs.parameters.kinds import listed
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-")
-#: What columns of labels are called.
-_USUAL = ("label", "labels", "target", "class", "y", "category", "sentiment", "outcome", "survived")
+#: What columns of labels are called, how others begin, and what else is often to be predicted.
+_USUAL = ("label", "labels", "target", "class", "y", "sentiment", "outcome", "survived")
 OF_LABELS = (*_USUAL, "species", "diagnosis")
-#: What else is often to be predicted.
-OF_SCORES = ("overall", "rating", "score", "stars")
+_FLAGS = re.compile(r"(is|has)_|fraud|churn|exited|attrition", re.IGNORECASE)
+_OFTEN, OF_SCORES = ("category", "intent"), ("overall", "rating", "score", "stars")
+#: Columns that name each row.
+_NAMES = re.compile(r"(?i:(.*[\W_])?id)|.*[a-z]I[dD]")
+#: The column that --target names, if it does.
+chosen: ContextVar[str | None] = ContextVar("chosen", default=None)
 PART_OF_TIME = re.compile(r"\d[-/:.]\d+[-/:.]\d")
 #: Of files whose columns hold numbers and categories: few names make few collisions.
 _FEW_BITS = "12"
@@ -56,17 +61,20 @@ class TableColumns:
         self.mark = None if decimal is None else self._mark(decimal)
         last = len(names) - 1
         may_be = [i for i in range(len(names)) if names[i].strip() and self._is_label(i)]
-        called = self._called(telling, may_be)
+        said = [i for i, name in enumerate(names) if name == chosen.get()]
+        flags = [i for i in may_be if _FLAGS.match(names[i].strip())]
+        called = [*said, *self._called(telling, may_be), *flags, *self._called(_OFTEN, may_be)]
         has_words = 0 in may_be and not any(map(NUMBER.fullmatch, cells[0]))
         at_end = [last] if last in may_be and (has_names or not (has_words and self._recurs())) else []
-        parts = [i for i in may_be if {*re.split(r"[\W_]+", names[i].lower())} & {*OF_LABELS}]
+        parts = [i for i in may_be if {*re.split(r"[\W_]+", names[i].lower())} & {*OF_LABELS, *_OFTEN}]
         known = [*called, *at_end, *parts, *self._called(OF_SCORES, may_be)]
         amounts = [i for i in range(len(names)) if limit_of(cells[i], self.mark) and not _counts(cells[i])]
-        is_last = last in amounts and len(may_be) != 1 and (has_names or not may_be)
+        is_last = last in amounts and (has_names or not may_be)
         numbers = [*self._called(telling, amounts), *([last] if is_last else [])]
         self.target = [*known, *numbers, *may_be, last][0]
         #: What parts the target in two classes, if it holds numbers of none.
-        self.limit = limit_of(cells[self.target], self.mark) if numbers and not known else None
+        is_amount = self.target in said or (numbers and not known)
+        self.limit = limit_of(cells[self.target], self.mark) if is_amount else None
         self.is_called = bool(called or (known and not at_end))
         #: Whether the last column holds one label, so that any other column would be a guess.
         one = [len(set(column)) == 1 for name, column in zip(names, cells, strict=True) if name.strip()]
@@ -130,7 +138,7 @@ class TableColumns:
             words = [cell for cell in column if cell.strip() in _MISSING]
             values = [cell for cell in column if not is_gap(cell)]
             numbers = sum(map(self._is_number, values))
-            if not name.strip() or not values or _counts(values) or self._is_target(place):
+            if not name.strip() or not values or _names_rows(name, values) or self._is_target(place):
                 drop.append(name)
             elif numbers == len(values) or _is_list(values):
                 has_numbers, has_gaps = True, has_gaps or len(values) < len(column)
@@ -146,7 +154,8 @@ class TableColumns:
                 else:
                     drop.append(name)
         last = len(self.names) - 1
-        options = [] if self.target == last and not is_hashed else ["--target", self.names[self.target]]
+        is_said = chosen.get() is not None or (self.target == last and not is_hashed)
+        options = [] if is_said else ["--target", self.names[self.target]]
         options = options if several is None else ["--multilabel", "--target", several]
         options += ["--text-columns", listed(texts)] if texts else []
         options += ["--drop", listed(dict.fromkeys(drop))] if drop else []
@@ -180,6 +189,10 @@ def _counts(values: list[str]) -> bool:
         return False
     numbers = [int(value) for value in values]
     return len(numbers) > 9 and all(b > a for a, b in pairwise(numbers))
+
+
+def _names_rows(name: str, values: list[str]) -> bool:
+    return _counts(values) or bool(_NAMES.fullmatch(name.strip()) and len({*values}) == len(values))
 
 
 def is_gap(cell: str) -> bool:

@@ -9,64 +9,46 @@ import csv
 import io
 import re
 import shlex
-import subprocess
-import sys
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
-from perceptron_rs.cli.proposal.columns import LINES
+from perceptron_rs.cli.proposal.columns import LINES, chosen
 from perceptron_rs.cli.proposal.lines import of_lines
-from perceptron_rs.cli.proposal.proposed import Proposal, python, quoted, to_train, unused, written
+from perceptron_rs.cli.proposal.programs import of_program
+from perceptron_rs.cli.proposal.proposed import Proposal, made, python, unused, written
 from perceptron_rs.cli.proposal.tables import of_parquet
 from perceptron_rs.cli.status import PROGRAM
 from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
 from perceptron_rs.io.text.paths import PACKED, SUFFIXES, paths_of
 
-#: What files that nobody can read raise: RuntimeError is that of encrypted archives, and of deep JSON.
-_OF_PACKED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, subprocess.SubprocessError)
-_UNREADABLE = (OSError, ValueError, ImportError, EOFError, RuntimeError, csv.Error, *_OF_PACKED)
 _LOOKED_AT = 1 << 18
 #: Of long lines so many are looked at, and so many bytes at most.
 _LOOKED_LINES, _MOST = 100, 1 << 24
-#: What a file unpacks to when it is looked at takes 4 GB at most, where the system holds a program to that.
-_LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 32,) * 2); "
-#: After so many a program that reads a file for a look at it is ended.
-_SECONDS = 60
 #: What unpacks, by suffix.
 _UNPACK = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 
-_TABLES = '"select name from sqlite_master where type = ?", ["table"]'
-#: By suffix: how pandas reads a file f, and what that needs.
-_FRAMES = {
-    ".xlsx": ("read_excel(f)", "openpyxl"),
-    ".html": ("read_html(f)[0]", "lxml"),
-    ".dta": ("read_stata(f)", "pandas"),
-    ".feather": ("read_feather(f)", "pyarrow"),
-    ".arrow": ("read_feather(f)", "pyarrow"),
-    ".sqlite": (f'read_sql("select * from [%s]" % c.execute({_TABLES}).fetchone()[0], c)', "pandas"),
-}
-#: What examples and labels are called among arrays.
-_EXAMPLES = re.compile("x|data|features|images|arr_0|x_?train|train_?(x|data|images)", re.IGNORECASE)
-_LABELS = re.compile("y|labels?|targets?|arr_1|y_?train|train_?(y|labels?)", re.IGNORECASE)
+#: What becomes of a line without a label, which somebody must write.
+_BY_HAND = "in {}, write a label in place of each LABEL; then type: {}"
 
 
-def proposal(word: str, typed: Sequence[str], *, is_known: bool = False) -> str | None:
+def proposal(
+    word: str, typed: Sequence[str], target: str | None = None, *, is_known: bool = False
+) -> str | None:
     """Return what to type for the one word of DATA that cannot be read; None if nobody knows.
 
-    ``typed`` are the words of the command, whose options are kept. ``is_known``: a model knows how to read
-    it, so that only another file is proposed.
+    ``typed`` are the words of the command, whose options are kept: of those that say how to read it, that is
+    --target alone. ``is_known``: a model knows how to read it, so that only another file is proposed.
     """
     limit = csv.field_size_limit(_MOST)
+    chosen.set(target)
     try:
-        with suppress(*_UNREADABLE):
+        with suppress(Exception):  # what a file holds that nobody can read, raises anything
             return _command(word, list(typed), is_known=is_known)
     finally:
         csv.field_size_limit(limit)
@@ -85,40 +67,49 @@ def _command(word: str, typed: list[str], *, is_known: bool) -> str | None:
     forms = {SUFFIXES.get(Path(proposed.word).suffix), *proposed.options}
     if forms & {"csv", "tsv", "parquet"} and find_spec("pyarrow") is None:
         proposed = proposed.after("pip install pyarrow")
-    is_drawn = bool(proposed.note) and typed[0] != "predict"  # other files have other classes
-    if (proposed.is_short and not is_known) or (is_known and (is_drawn or not proposed.steps)):
+    options = proposed.options
+    if is_known:
+        options = options if "--labels" in options else []
+        is_drawn = "two classes" in proposed.note and typed[0] != "predict"  # other files have other ones
+        if is_drawn or proposed.is_by_hand or not (proposed.steps or options):
+            return None
+    elif proposed.is_short:
         return None
-    options = [] if is_known else proposed.options
-    if not is_known and typed[0] != "train":  # separable and margin: of one label, without a scale
+    elif typed[0] != "train":  # separable and margin: of one label, without a scale
         if proposed.command != "train" or "--multilabel" in options:
             return None
         options = options[: options.index("--scale")] if "--scale" in options else options
     new = [proposed.word if one == word else one for one in typed] + options
     if proposed.command != "train":
         new = [proposed.command, proposed.word]
-    note = f"   # {proposed.note}" if proposed.note else ""
-    return None if new == typed else " && ".join([*proposed.steps, f"{PROGRAM} {shlex.join(new)}{note}"])
+    if new == typed:
+        return None
+    command = f"{PROGRAM} {shlex.join(new)}"
+    if proposed.is_by_hand:
+        return f"{' && '.join(proposed.steps)}   # {_BY_HAND.format(proposed.word, command)}"
+    return " && ".join([*proposed.steps, command]) + f"   # {proposed.note}" * bool(proposed.note)
 
 
 def _of_folders(path: Path) -> Proposal | None:
     """Propose what learns from texts, a file each, in folders that are called like their labels."""
     folders = [one for one in sorted(path.iterdir()) if one.is_dir()]
     firsts = [next(filter(Path.is_file, sorted(one.iterdir())), None) for one in folders]
+    if (path / "train").is_dir() and not any(firsts):
+        return _of_folders(path / "train")
     if len(folders) < 2 or not all(one and one.suffix in ("", ".txt") for one in firsts):
         return None
     code = 'import pathlib, sys; [print(p.parent.name, " ".join(p.read_text("utf-8", "replace").split()), '
     code += 'sep="\\t") for p in sorted(pathlib.Path(sys.argv[1]).glob("*/*")) if p.is_file()]'
-    new, step = written(str(path), ".txt", python(code))
-    return to_train(new, "--text", steps=[step])
+    return made(str(path), ".txt", python(code), "--text")
 
 
 def _of_bytes(word: str, path: Path) -> Proposal | None:
     with path.open("rb") as file:
-        begin = file.read(8)
-    if path.suffix in _FRAMES:
-        return _of_frame(word, path, *_FRAMES[path.suffix])
-    if path.suffix in (".npz", ".mat"):
-        return _of_arrays(word, path)
+        begin = file.read(_LOOKED_AT)
+    if (made := of_program(word, path, begin)) is not None:
+        program, data = made
+        proposed = _of_data(program.word, data) if program and data else program
+        return proposed and proposed.after(*program.steps) if data and program else proposed
     if begin.startswith(b"PK\x03\x04"):
         return _of_archive(word, path, "zipfile") if path.suffix == ".zip" else None
     if tarfile.is_tarfile(path):
@@ -132,37 +123,6 @@ def _of_bytes(word: str, path: Path) -> Proposal | None:
         proposed = _of_data(whole, data)
         return proposed and proposed.after(step)
     return proposed
-
-
-def _of_frame(word: str, path: Path, reads: str, needs: str) -> Proposal | None:
-    """Propose a table with commas for a file that pandas reads."""
-    base = "import sqlite3; c = sqlite3.connect(f); " if "c.execute" in reads else ""
-    code = f"import pandas, sys; f = sys.argv[1]; {base}pandas.{reads}.to_csv(sys.stdout, index=False)"
-    new, step = written(word, ".csv", python(code))
-    if lacking := [name for name in dict.fromkeys(("pandas", needs)) if find_spec(name) is None]:
-        return to_train(new, steps=[f"pip install {' '.join(lacking)}", step])
-    if path.stat().st_size > _MOST:
-        return to_train(new, steps=[step])
-    program = [sys.executable, "-c", _LIMITED * (sys.platform == "linux") + code, str(path)]
-    made = subprocess.run(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_SECONDS)
-    proposed = _of_data(new, made.stdout[:_LOOKED_AT])
-    return proposed and proposed.after(step)
-
-
-def _of_arrays(word: str, path: Path) -> Proposal | None:
-    """Propose arrays X and y for others that are called like it; none is read."""
-    if path.suffix == ".mat":
-        reads, names = "scipy.io.loadmat", [name for name, *_ in import_module("scipy.io").whosmat(path)]
-    else:
-        reads, names = "numpy.load", [name.removesuffix(".npy") for name in zipfile.ZipFile(path).namelist()]
-    chosen = [next(filter(of.fullmatch, names), None) for of in (_EXAMPLES, _LABELS)]
-    if None in chosen or (path.suffix == ".npz" and chosen == ["X", "y"]):  # which train reads
-        return None
-    X, y = (f"d[{quoted(name)}]" for name in chosen)
-    code = f"import numpy, scipy.io, sys; d = {reads}(sys.argv[1]); "
-    code += f"numpy.savez(sys.stdout.buffer, X={X}.reshape(len({X}), -1), y={y}.ravel())"
-    new, step = written(word, ".new.npz", python(code))
-    return to_train(new, steps=[step])
 
 
 def _opened(path: Path) -> io.BufferedReader:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from contextlib import suppress
-from itertools import islice
 from typing import Any
 
-from perceptron_rs.cli.proposal.columns import LINES, OF_LABELS, OF_SCORES, TableColumns, cell
-from perceptron_rs.cli.proposal.proposed import Proposal, python, quoted, to_train, written
+from perceptron_rs.cli.proposal.columns import LINES, OF_LABELS, OF_SCORES, TableColumns, cell, has_words
+from perceptron_rs.cli.proposal.proposed import Proposal, made, python, quoted, to_train, written
 from perceptron_rs.cli.proposal.tables import of_cells
 
 _OF_JSON = (*OF_LABELS, *OF_SCORES, "level", "type", "tag")
 #: Keys of objects as vw and river write them, which hold objects of features.
 _OF_RIVER = {"_label", "x"}
+#: What somebody says in a turn of a talk.
+_SAID = ("content", "value")
+#: A list of objects, perhaps in an object, behind other keys.
+_LIST = re.compile(
+    r'\s*(?:\{(?:[^][{}]|\{[^][{}]*(?:\{[^][{}]*\}[^][{}]*)*\})*?"([^"\\]*)"\s*:\s*)?\[(?=\s*\{)'
+)
 _FLAT = (
     'flat = lambda x, before="": {k: v for n, y in x.items() for k, v in '
     '(flat(y, before + n + ".") if isinstance(y, dict) else {before + n: y}).items()}; '
@@ -32,9 +36,12 @@ def of_json(word: str, suffix: str, lines: list[str], text: str) -> Proposal | N
         return None
     if rows is None and (proposed := _of_tokens(word, records[0])) is not None:
         return proposed
+    is_lines = rows is None
+    if (unrolled := _unrolled(records[0], "d")) is not None:
+        rows, records = _unrolled(records[0], rows or "d"), _objects(unrolled, records)
     keys = records[0].keys()
     is_nested = any(isinstance(records[0][key], dict) for key in keys) and not _OF_RIVER & keys
-    records = [_flat(record) for record in records] if is_nested else records
+    records = _objects("map(flat, d)", records) if is_nested else records
     names = list(dict.fromkeys(name for record in records for name in record))
     lists = [name for name in names if any(isinstance(record.get(name), list) for record in records)]
     several = next((name for name in lists if name.lower() in OF_LABELS), None)  # other lists are no features
@@ -43,10 +50,8 @@ def of_json(word: str, suffix: str, lines: list[str], text: str) -> Proposal | N
     columns = TableColumns(names, cells, _OF_JSON, ".", has_names=False) if names else None
     if columns is None or not (columns.is_found or several):
         return None
-    one, source = (
-        "flat(x)" if is_nested else "x",
-        f"map(json.loads, {_FILE})" if rows is None else f"json.load({_FILE})",
-    )
+    one, source = "flat(x)" if is_nested else "x", f"map(json.loads, {_FILE})"
+    source = source if is_lines else f"json.load({_FILE})"
     if several is None and (columns.mark or columns.limit):  # as a table, of which more can be read
         one = f"w.writerow([{one}.get(n) for n in {quoted(names)}])"
         code = f"import csv; w = csv.writer(sys.stdout); w.writerow({quoted(names)}); "
@@ -57,50 +62,53 @@ def of_json(word: str, suffix: str, lines: list[str], text: str) -> Proposal | N
     if rows is None and not is_nested:
         return to_train(word, *([] if suffix in (".jsonl", ".ndjson") else ["--format", "jsonl"]), *options)
     code = _IN_LINES.format(_FLAT if is_nested else "", source, f"print(json.dumps({one}))", rows or "d")
-    name, step = written(word, f"{'.flat' * (rows is None)}.jsonl", python(code))
-    return to_train(name, *options, steps=[step])
+    return made(word, f"{'.flat' * (rows is None)}.jsonl", python(code), *options)
 
 
 def _records(lines: list[str], text: str) -> tuple[str | None, list[dict[str, Any]]]:
     """Return objects, and the code that gives those of a file, which ``d`` holds; None: each is a line."""
     if lines[0].startswith("{") and len(lines) > 1:
         with suppress(ValueError):
-            return None, _json_objects(map(json.loads, lines))
-    begin = re.match(r'\s*(?:\{\s*"([^"\\]*)"\s*:\s*)?\[(?=\s*\{)', text)
-    if begin:
+            return None, _objects("d", [json.loads(line) for line in lines])
+    if begin := _LIST.match(text):
         values: list[Any] = []
         at, decoder = begin.end(), json.JSONDecoder()
         with suppress(ValueError):  # behind the last one, which may be cut
             while len(values) < LINES:
                 value, at = decoder.raw_decode(text, len(text) - len(text[at:].lstrip(", \r\n\t")))
                 values.append(value)
-        return "d" if begin[1] is None else f"d[{quoted(begin[1])}]", _json_objects(values)
+        return "d" if begin[1] is None else f"d[{quoted(begin[1])}]", _objects("d", values)
     whole = json.loads(text)
     if len(lines) == 1 and not all(isinstance(value, dict | list) for value in whole.values()):
         return None, [whole]
     if whole.keys() >= {"columns", "data"}:  # as pandas writes tables: by "split", and by columns
-        return _TRANSPOSED.format('d["columns"]', 'd["data"]'), _rows(whole["columns"], whole["data"])
-    is_list = all(isinstance(value, list) for value in whole.values())
-    columns = [value if is_list else value.values() for value in whole.values()]
-    each = "zip(*d.values())" if is_list else "zip(*(c.values() for c in d.values()))"
-    return _TRANSPOSED.format("d", each), _rows(whole, zip(*columns, strict=True))
+        code = _TRANSPOSED.format('d["columns"]', 'd["data"]')
+    elif all(isinstance(value, list) for value in whole.values()):
+        code = _TRANSPOSED.format("d", "zip(*d.values())")
+    else:
+        code = _TRANSPOSED.format("d", "zip(*(c.values() for c in d.values()))")
+    return code, _objects(code, whole)
 
 
-def _json_objects(values: Iterable[Any]) -> list[dict[str, Any]]:
-    return [value for value in values if isinstance(value, dict)]
+def _objects(code: str, d: Any) -> list[dict[str, Any]]:
+    """Return objects as our own code, in which names of the file are quoted, makes them of others."""
+    space: dict[str, Any] = {"d": d}
+    exec(f"{_FLAT}r = {code}", space)
+    return [value for value in space["r"] if isinstance(value, dict)][:LINES]
 
 
-def _rows(names: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[dict[str, Any]]:
-    return [dict(zip(names, row, strict=True)) for row in islice(rows, LINES)]
-
-
-def _flat(record: dict[str, Any], before: str = "") -> dict[str, Any]:
-    """Return an object whose keys are paths: it holds no objects."""
-    cells: dict[str, Any] = {}
+def _unrolled(record: dict[str, Any], objects: str) -> str | None:
+    """Return code of examples in lists: talks, whose last turn is the label, or texts of one label."""
+    label = next((name for name in record if name.lower() in (*_OF_JSON, "intent")), None)
     for name, value in record.items():
-        is_inner = isinstance(value, dict)
-        cells |= _flat(value, f"{before}{name}.") if is_inner else {f"{before}{name}": value}
-    return cells
+        one, of = (value[0], f"x[{quoted(name)}]") if isinstance(value, list) and value else (None, "")
+        said = next((f'["{key}"]' for key in _SAID if isinstance(one, dict) and key in one), None)
+        if said is not None and len(value) > 1:
+            text = f'" ".join(m{said} for m in {of}[:-1])'
+            return f'[{{"text": {text}, "label": {of}[-1]{said}}} for x in {objects}]'
+        if isinstance(one, str) and label and has_words(value):
+            return f'[{{"text": t, "label": x[{quoted(label)}]}} for x in {objects} for t in {of}]'
+    return None
 
 
 def _of_tokens(word: str, record: dict[str, Any]) -> Proposal | None:
@@ -113,5 +121,4 @@ def _of_tokens(word: str, record: dict[str, Any]) -> Proposal | None:
     tokens, tags = sorted(lists, key=lambda name: "tag" in name.lower() or "label" in name.lower())
     one = f'print(*map("\\t".join, zip(x[{quoted(tokens)}], x[{quoted(tags)}])), "", sep="\\n")'
     code = _IN_LINES.format("", f"map(json.loads, {_FILE})", one, "d")
-    name, step = written(word, ".tags.txt", python(code))
-    return to_train(name, command="tag-train", steps=[step])
+    return made(word, ".tags.txt", python(code), command="tag-train")

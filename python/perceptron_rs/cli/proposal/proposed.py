@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 #: A text as Python code has it; the shell's quotes around it are others.
 quoted = partial(json.dumps, ensure_ascii=False)
@@ -23,6 +23,7 @@ class Proposal(NamedTuple):
     steps: list[str]
     is_short: bool = False  # so that nothing follows for the options
     note: str = ""  # what becomes of the labels, which follows from this file
+    is_by_hand: bool = False  # somebody must write labels into that file, before the command
 
     def after(self, *steps: str) -> Proposal:
         """Return it behind other steps."""
@@ -30,10 +31,16 @@ class Proposal(NamedTuple):
 
 
 def to_train(
-    word: str, *options: str, command: str = "train", steps: Sequence[str] = (), note: str = ""
+    word: str, *options: str, command: str = "train", steps: Sequence[str] = (), **more: Any
 ) -> Proposal:
     """Propose to train."""
-    return Proposal(word, list(options), command, list(steps), note=note)
+    return Proposal(word, list(options), command, list(steps), **more)
+
+
+def made(word: str, ending: str, program: str, *options: str, **more: Any) -> Proposal:
+    """Propose to train on the file that a program makes of one."""
+    new, step = written(word, ending, program)
+    return to_train(new, *options, steps=[step], **more)
 
 
 def unused(name: str) -> str:

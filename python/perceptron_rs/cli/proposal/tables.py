@@ -8,6 +8,7 @@ import re
 from contextlib import suppress
 from itertools import count, zip_longest
 from pathlib import Path
+from typing import Any
 
 from perceptron_rs.cli.proposal.columns import LEAST, LINES, NUMBER, TableColumns, cell, has_words, is_gap
 from perceptron_rs.cli.proposal.proposed import Proposal, most, parted, python, quoted, to_train, written
@@ -28,15 +29,29 @@ _VECTORS = _OF_PARQUET + (
 
 
 class _Table:
-    """A file of a table, and the code that writes another one of its rows ``r``, stage by stage."""
+    """The rows of a file, and the code that writes another one of its rows ``r``, stage by stage."""
 
-    def __init__(self, word: str, suffix: str, delimiter: str, reads: str = "") -> None:
-        self.word, self.suffix, self.delimiter, self.reads = word, suffix, delimiter, reads
+    def __init__(
+        self, word: str, suffix: str, delimiter: str, rows: list[list[str]], reads: str = ""
+    ) -> None:
+        self.word, self.suffix, self.delimiter, self.rows, self.reads = word, suffix, delimiter, rows, reads
         self.stages: list[str] = []
 
-    def head(self, code: str, rows: str = "") -> None:
+    def make(self, code: str) -> None:
+        """Add a stage, and see what the same code makes of the rows that are looked at."""
+        space: dict[str, Any] = {"r": iter(self.rows), "re": re}
+        exec(code, space)
+        self.rows = [list(row) for row in space["r"]]
+        self.stages.append(code)
+
+    def head(self, code: str, rows: str = "r") -> None:
         """Add a stage that makes another first row of it, which ``n`` is, and of other rows ``x``, too."""
-        self.stages.append(f"n = next(r); r = iter([{code}, *{rows or 'r'}])")
+        self.make(f"n = next(r); r = iter([{code}, *{rows}])")
+
+    def cells(self, *, has_header: bool = True) -> tuple[list[str], list[list[str]]]:
+        """Return the names of the columns, and what is in each."""
+        names = self.rows[0] if has_header else [f"f{i}" for i in range(len(self.rows[0]))]
+        return names, [list(c) for c in zip_longest(*self.rows[has_header:], fillvalue="")][: len(names)]
 
     def steps(self, ending: str = "", end: str = "w.writerows(r)") -> list[str]:
         """Return the command that makes the other file, if there is a stage or an end of its own."""
@@ -54,59 +69,61 @@ class _Table:
 def of_table(word: str, suffix: str, lines: list[str], of_file: list[str]) -> Proposal | None:
     """Propose what learns from a table: ``of_file`` has its empty lines, too."""
     fields = [line for line in lines if not re.fullmatch("sep=.", line)]
+    bars = [line for line in fields if re.fullmatch(r"\s*\|.*\|\s*", line)]
+    if len(bars) > 2 and not bars[1].strip("|-: "):  # Markdown
+        rows = [
+            [cell.strip() for cell in line.strip()[1:-1].split("|")] for line in bars if line.strip("|-: ")
+        ]
+        reads = (
+            '[c.strip() for c in x.strip()[1:-1].split("|")] for x in f if x[0] == "|" and x.strip("|-: \\n")'
+        )
+        return _of_rows(_Table(word, ".csv", ",", rows, f"({reads})"), len(rows[0]))
     delimiter = max(",\t;|", key=lambda mark: _evenness(fields, mark))
     if usual := _evenness(fields, delimiter):
         rows = list(csv.reader(of_file, delimiter=delimiter))
-        return _of_rows(_Table(word, suffix, delimiter), rows, usual)
+        return _of_rows(_Table(word, suffix, delimiter, rows), usual)
     rows = [[cell.strip('"') for cell in line.split()] for line in lines]
-    table = _Table(word, ".csv", ",", '([c.strip("\\"") for c in x.split()] for x in f if x.strip())')
-    if len(rows) > 1 and len(rows[0]) + 1 == len(rows[1]):  # as R writes tables: the names of rows have none
-        rows[0].insert(0, "")
-        table.stages.append('r = iter([["", *next(r)], *r])')
     codes = sum(
         most(column, re.compile(r"[^:]*\d[^:]*").fullmatch) for column in zip(*rows[1:], strict=False)
     )
-    is_even = len({len(row) for row in rows}) == 1 and 3 <= len(rows[0]) <= 2 * codes
-    if not is_even or re.search(r"[,\[]", "".join(lines)):
-        return None
-    return _of_rows(table, rows, len(rows[0]))
+    table = _Table(word, ".csv", ",", rows, '([c.strip("\\"") for c in x.split()] for x in f if x.strip())')
+    if len(rows) > 1 and len(rows[0]) + 1 == len(rows[1]):  # as R writes tables: the names of rows have none
+        table.make('r = iter([["", *next(r)], *r])')
+    n = len(table.rows[0])
+    is_even = len({len(row) for row in table.rows}) == 1 and 3 <= n <= 2 * codes
+    return None if not is_even or re.search(r"[,\[]", "".join(lines)) else _of_rows(table, n)
 
 
-def _of_rows(table: _Table, rows: list[list[str]], usual: int) -> Proposal | None:
+def _of_rows(table: _Table, usual: int) -> Proposal | None:
     """Propose what learns from the rows of a table, most of which are as long as each other."""
-    suffix, delimiter = table.suffix, table.delimiter
+    suffix, delimiter, rows = table.suffix, table.delimiter, table.rows
     begin = next(i for i, row in enumerate(rows) if len(row) == usual)
     head = next(i for i, row in enumerate(rows) if row)
     if len(rows[head]) == usual - 1 and not any(row[-1] for row in rows[head + 1 :] if row):
         begin, usual = head, usual - 1  # a delimiter is behind each row
-        table.stages.append(f"r = (x[:{usual}] for x in r)")
+        table.make(f"r = (x[:{usual}] for x in r)")
     if begin:  # such as Excel's "sep=;", or a title
-        table.stages.append(f"r = iter([*r][{begin}:])")
-    rows = [row[:usual] for row in rows[begin:] if row]
-    if units := {unit[1] for column in zip(*rows[1:], strict=False) if (unit := _unit(column)) is not None}:
+        table.make(f"r = iter([*r][{begin}:])")
+    table.rows = [row[:usual] for row in table.rows if row]
+    units = {unit[1] for column in table.cells()[1] if (unit := _unit(column)) is not None}
+    if units:
         of_units = rf"([0-9]) ?({'|'.join(sorted(units))})(?!\w)"
-        table.stages.append(f'r = ([re.sub(r"{of_units}", r"\\1", c) for c in x] for x in r)')
-        rows = [[re.sub(of_units, r"\1", cell) for cell in row] for row in rows]
-    names, options, has_header = rows[0], [], _has_header(rows)
+        table.make(f'r = ([re.sub(r"{of_units}", r"\1", c) for c in x] for x in r)')
+    has_header = _has_header(table.rows)
+    names, cells = table.cells(has_header=has_header)
     if len(names) == 2 and not has_header and suffix != ".tsv" and delimiter == "\t":
-        first, second = ({row[place] for row in rows} for place in (0, 1))
         of_texts = ["--format", "tsv", "--no-header", "--target", "f1", "--text-columns", "f0"]
+        is_first = len({*cells[0]}) <= len({*cells[1]})
         steps = table.steps()
-        return to_train(table.word, *(["--text"] if len(first) <= len(second) else of_texts), steps=steps)
-    if suffix not in (".csv", ".tsv"):
-        options += ["--format", "csv"]
+        return to_train(table.word, *(["--text"] if is_first else of_texts), steps=steps)
+    options = ["--format", "csv"] * (suffix not in (".csv", ".tsv"))
     if delimiter != ("\t" if suffix == ".tsv" else ","):
         options += ["--delimiter", "\\t" if delimiter == "\t" else delimiter]
-    if not has_header:
-        names = [f"f{i}" for i in range(len(names))]
-        options.append("--no-header")
-        rows.insert(0, names)
-    elif (apart := _told_apart(names)) != names:
-        names = apart
-        table.head(quoted(names))
-    if len(rows) < 2:
+    options += [] if has_header else ["--no-header"]
+    if has_header and _told_apart(names) != names:
+        table.head(quoted(_told_apart(names)))
+    if len(table.rows) <= has_header:
         return None
-    cells = [list(column) for column in zip_longest(*rows[1:], fillvalue="")][: len(names)]
     if has_header and (end := _of_tokens(names, cells)) is not None:
         steps = table.steps(".tags.txt", end)
         return to_train(table.word, command="tag-train", steps=steps)
@@ -116,35 +133,30 @@ def _of_rows(table: _Table, rows: list[list[str]], usual: int) -> Proposal | Non
     if is_one:
         label = _told_apart([*names[:k], _OF_CLASSES])[-1]
         table.head(f"[*n[:{k}], {quoted(label)}]", f"([*x[:{k}], *({marked})] for x in r)")
-        marks = zip(*cells[k:], strict=True)
-        column = [next(n for n, v in zip(names[k:], row, strict=True) if v in _ONES) for row in marks]
-        names, cells = [*names[:k], label], [*cells[:k], column]
     elif is_text and k < len(cells) - 1 and not TableColumns(names, cells).is_called:
         record = f'dict(zip(n[:{k}], x)) | {{"{_OF_CLASSES}": [{marked}]}}'
         steps = table.steps(".labelled.jsonl", f"n = next(r); [print(json.dumps({record})) for x in r]")
         several = TableColumns(names[:k], cells[:k]).options(is_hashed=True, several=_OF_CLASSES)
         return to_train(table.word, *several, steps=steps)
     elif has_header and _has_gaps(names, cells):
-        table.stages.append(f'r = (x for x in r if "".join(x[{len(names) - 1}:]).strip())')
-        full = [i for i, cell in enumerate(cells[-1]) if cell.strip()]
-        cells = [[column[i] for i in full] for column in cells]
+        table.make(f'r = (x for x in r if "".join(x[{len(names) - 1}:]).strip())')
+    names, cells = table.cells(has_header=has_header)
     columns = TableColumns(names, cells, decimal="," if delimiter == ";" else ".", has_names=has_header)
     if columns.is_one_class or not (columns.is_found or suffix in (".csv", ".tsv")):
         return None
+    options += columns.options(is_text=True)
     if columns.limit is not None:
         at, limit = columns.target, columns.limit
-        plain = (
-            f're.sub("[^-+0-9{columns.mark}]", "", x[{at}]).replace(",", ".")' if columns.mark else f"x[{at}]"
-        )
+        mark = columns.mark
+        plain = f're.sub("[^-+0-9{mark}]", "", x[{at}]).replace(",", ".")' if mark else f"x[{at}]"
         label = f'(">" if float({plain}) > {limit} else "<=") + "{limit}"'
         rest = f"[*x[:{at}], {label}, *x[{at + 1}:]] for x in r if x[{at}].strip()"
-        table.stages.append(f"r = iter([{'next(r), ' * has_header}*({rest})])")
-    options += columns.options(is_text=True)
+        table.make(f"r = iter([{'next(r), ' * has_header}*({rest})])")
     steps, note = table.steps(), parted(names[columns.target]) if columns.limit else ""
-    return Proposal(table.word, options, "train", steps, len(rows) < LEAST, note)
+    return Proposal(table.word, options, "train", steps, len(cells[0]) + 1 < LEAST, note)
 
 
-def _unit(column: tuple[str, ...]) -> re.Match[str] | None:
+def _unit(column: list[str]) -> re.Match[str] | None:
     """Return the unit behind the numbers of a column, such as kg; None if there is none, or several are."""
     units = [_UNIT.fullmatch(cell) for cell in column if not is_gap(cell)]
     return units[0] if units and all(units) and len({one and one[1] for one in units}) == 1 else None
@@ -240,5 +252,6 @@ def of_parquet(word: str, path: Path) -> Proposal | None:
 
 def of_cells(word: str, step: str, names: list[str], cells: list[list[str]]) -> Proposal | None:
     """Propose what learns from a table with commas, which a step writes."""
-    proposed = _of_rows(_Table(word, ".csv", ","), [names, *map(list, zip(*cells, strict=True))], len(names))
+    rows = [names, *map(list, zip(*cells, strict=True))]
+    proposed = _of_rows(_Table(word, ".csv", ",", rows), len(names))
     return proposed and proposed.after(step)

@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import weights_of
-from perceptron_rs.io.examples import Examples, is_held_out
+from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.reading import RAW
 from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.recipe.scale import ScaleFit
 from perceptron_rs.targets.distinct import distinct, places
 
-#: Every tenth example is held out.
-_SHARE = 0.1
-#: A tenth of fewer examples says nothing.
-_LEAST = 20
-#: Of numbers, those that are scaled to see whether that helps.
-_MOST = 1 << 24
+#: Parts of the examples, of which one is held out.
+_PARTS = 10
+#: Fewer examples tell nothing; of fewer than these, each part is held out in turn.
+_LEAST, _FEW = 20, 1000
+#: Of numbers, those that are scaled to see whether that helps, and weights that are learnt for each part.
+_MOST, _WEIGHTS = 1 << 24, 1 << 21
 #: How much the spreads of two columns differ where a scale may help.
-_SPREAD = 5
+_SPREAD = 2
 
 
 class Trial(NamedTuple):
@@ -50,10 +50,10 @@ class Trial(NamedTuple):
         """Return it for people."""
         most = None if self.usual is None else 1 - self.usual / self.n
         beside = "" if most is None else f"; always the most frequent class: {most:.4f}"
-        return (
-            f"accuracy {1 - self.errors / self.n:.4f}, {self.errors} errors of {self.n} examples: every "
-            f"tenth, by a model that learnt from the other {self.n_learnt}{beside}"
-        )
+        by = f"every tenth, by a model that learnt from the other {self.n_learnt}"
+        by = by if self.n < self.n_learnt else "each tenth, by a model that learnt from the others"
+        accuracy = 1 - self.errors / self.n
+        return f"accuracy {accuracy:.4f}, {self.errors} errors of {self.n} examples: {by}{beside}"
 
 
 def n_errors(model: Any, data: Examples) -> int:
@@ -63,30 +63,34 @@ def n_errors(model: Any, data: Examples) -> int:
 
 
 def trial(model: Any, files: TrainingFiles, data: Examples) -> Trial | None:
-    """Train a copy of a model on nine tenths of the examples, and ask it for the others.
+    """Train copies of a model on nine tenths of the examples, and ask them for the others.
 
-    None if there are too few, or if a class has examples among the held out ones alone.
+    Of few examples each tenth is held out once. None if there are too few, or of one class.
     """
-    held = is_held_out(0, len(data), _SHARE)
-    if len(data) < _LEAST:
+    part = np.arange(len(data)) % _PARTS
+    is_few = len(data) < _FEW and model.coef_.size <= _WEIGHTS
+    parts = [(data.chosen(part != k), data.chosen(part == k)) for k in range(0 if is_few else 9, _PARTS)]
+    multilabel = files.reading.multilabel
+    if len(data) < _LEAST or (not multilabel and any(len(distinct(x.labels)[0]) < 2 for x, _ in parts)):
         return None
-    known, asked = data.chosen(~held), data.chosen(held)
-    usual = None
-    if not files.reading.multilabel:
-        classes = distinct(known.labels)[0]
-        if len(classes) < len(distinct(data.labels)[0]):
-            return None
-        usual = len(asked) - int(np.bincount(places(asked.labels, classes)).max())
-    errors = _tried(model, files, known, asked)
-    scaled = None
+    n, usual, scaled = sum(len(asked) for _, asked in parts), None, None
+    if not multilabel:
+        labels = np.concatenate([asked.labels for _, asked in parts])
+        usual = n - int(np.bincount(places(labels, distinct(labels)[0])).max())
+    errors = sum(_tried(model, files, known, asked) for known, asked in parts)
     is_text = files.form in RAW or files.reading.text_columns
-    if errors and not is_text and files.reading.scale is None and _differ(known.X):
-        fit = ScaleFit("standard")
-        fit.add(known.X)
-        scale = fit.scale()
-        parts = (Examples(scale.applied(part.X), part.y, part.weights) for part in (known, asked))
-        scaled = _tried(model, files, *parts)
-    return Trial(len(known), len(asked), errors, usual, scaled)
+    if errors and not is_text and files.reading.scale is None and _differ(data.X):
+        scaled = sum(_tried(model, files, *_scaled(known, asked)) for known, asked in parts)
+    return Trial(len(parts[0][0]), n, errors, usual, scaled)
+
+
+def _scaled(known: Examples, asked: Examples) -> tuple[Examples, Examples]:
+    """Return both on the scale of the first one's columns."""
+    fit = ScaleFit("standard")
+    fit.add(known.X)
+    scale = fit.scale()
+    first, second = (Examples(scale.applied(x.X), x.y, x.weights) for x in (known, asked))
+    return first, second
 
 
 def _tried(model: Any, files: TrainingFiles, known: Examples, asked: Examples) -> int:
@@ -113,4 +117,5 @@ def _spreads(X: Any) -> NDArray[np.float64]:
     if isinstance(X, np.ndarray):
         return np.asarray(X.std(axis=0, dtype=np.float64))
     X = X.astype(np.float64)
-    return np.asarray(np.sqrt(X.power(2).mean(axis=0) - np.square(X.mean(axis=0)))).ravel()
+    squares = np.asarray(X.power(2).mean(axis=0) - np.square(X.mean(axis=0))).ravel()
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))  # which rounding may have made less
