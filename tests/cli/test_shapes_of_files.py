@@ -224,6 +224,21 @@ def test_a_row_without_names(call, stdin, tmp_path, monkeypatch):
     )[1]
     stdin(subprocess.run(before, shell=True, check=True, capture_output=True).stdout + b"x;a good one\n")
     assert call("predict", "a.model", "-").out == "1\n"
+    stdin(b"x;a good one;1\n")  # with its label
+    line = re.search(r"^perceptrons: try: \(echo (.*); cat\)", call("online", "a.model", "-").err, re.M)[1]
+    stdin(f"{shlex.split(line)[0]}\nx;a good one;1\n".encode())
+    assert call("online", "a.model", "-", "--save", "b.model").out == "1\n"
+
+
+def test_a_feature_that_is_called_like_labels(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text(
+        "x,y,color\n" + "".join(f"{i / 9},{i % 7 / 2},{'rb'[i > 20]}\n" for i in range(40))
+    )
+    for command in "train", "separable":
+        line = commands_of(call(command, "a.csv").err.replace("separable", "train"), "perceptrons: try:")[0]
+        assert line == "perceptrons train a.csv --target color"
+        assert call(command, *shlex.split(line)[2:]).status == 0
 
 
 #: Files of a regression: their names, what is above the numbers, a row, and what is below the median.

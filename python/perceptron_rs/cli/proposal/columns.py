@@ -154,7 +154,8 @@ class TableColumns:
                 else:
                     drop.append(name)
         last = len(self.names) - 1
-        is_said = chosen.get() is not None or (self.target == last and not is_hashed)
+        is_last = self.target == last and not is_hashed and not self._called(OF_LABELS, [*range(last)])
+        is_said = is_last or chosen.get() is not None
         options = [] if is_said else ["--target", self.names[self.target]]
         options = options if several is None else ["--multilabel", "--target", several]
         options += ["--text-columns", listed(texts)] if texts else []

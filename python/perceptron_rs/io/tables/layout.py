@@ -336,7 +336,7 @@ def layout_of(
             count=len(lacking),
             first=lacking[0],
             names=quoted_names(names),
-            header=text.line_of(of_model),
+            header=text.line_of([*of_model, *[target or "label"] * (len(names) > len(of_model))]),
         )
     if text is not None and not is_known:
         text.refuse_example(guess, with_text=reading.hash_bits is not None)
