@@ -99,7 +99,8 @@ def of_program(word: str, path: Path, begin: bytes) -> tuple[Proposal | None, by
         proposed, _ = _made(word, path, ".labels.txt", _PAGES, is_looked_at=False)
         return proposed._replace(options=["--text"], is_by_hand=True), b""
     if is_hdf:
-        names = [name.decode() for name in re.findall(rb"\0([A-Za-z]\w*)\0", begin)]
+        found = {name.decode() for name in re.findall(rb"\0([A-Za-z]\w*)\0", begin)}
+        names = sorted(found, key=len, reverse=True)  # numbers may look like short ones
         return _of_arrays(word, path, "HDF", names), b""
     if suffix == ".mat":
         names = [name for name, *_ in import_module("scipy.io").whosmat(path)]
@@ -165,6 +166,8 @@ def _of_array(word: str, path: Path) -> Proposal | None:
     if is_sparse and path.stat().st_size > _MOST:
         return None
     array = import_module("scipy.io").mmread(path).tocsc() if is_sparse else np.load(path, mmap_mode="r")
+    if array.ndim != 2:
+        return None
     beside = [other for other in sorted(path.parent.glob("*.npy")) if _LABELS.fullmatch(other.stem)]
     labels = next((one for one in beside if np.load(one, mmap_mode="r").shape == array.shape[:1]), None)
     options = [] if labels is None else ["--labels", str(labels)]
