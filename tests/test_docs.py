@@ -452,7 +452,9 @@ def test_numbers_in_prose_are_printed_by_code(page):
     )
     prose = re.sub(r"^\d+\. ", "", prose, flags=re.MULTILINE)  # numbers of a list
     prose = re.sub(
-        r":\w+:`[^`]*`|``[^`]*``|`[^`]*<[^`]*>`_+|\.\. math::.*(?:\n\n?   .*)*|\b(?:19|20)\d\d\b", "", prose
+        r":(?!math)\w+:`[^`]*`|``[^`]*``|`[^`]*<[^`]*>`_+|\.\. math::.*(?:\n\n?   .*)*|\b(?:19|20)\d\d\b",
+        "",
+        prose,
     )
     numbers = {number.rstrip(".,").replace(",", "") for number in re.findall(r"(?<![\w\d.])\d[\d.,]*", prose)}
     known = set(re.findall(r"\d+(?:\.\d+)?", "\n".join(printed).replace("_", "")))
