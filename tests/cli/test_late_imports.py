@@ -8,7 +8,8 @@ CODE = """
 import sys
 from perceptron_rs.cli import main
 
-SLOW = ("scipy.special._ufuncs", "scipy.stats._stats_py", "numpy.f2py.f2py2e", "pandas", "psutil", "rich")
+SLOW = ("scipy.special._ufuncs", "scipy.stats._stats_py", "numpy.f2py.f2py2e", "asyncio.base_events")
+SLOW += ("pandas", "psutil", "rich")
 assert main() == 0
 loaded = [name for name in SLOW if name in sys.modules]
 from sklearn import __version__
@@ -18,11 +19,20 @@ assert (scipy.special.expit(0.0), *scipy.stats.rankdata([3, 1])) == (0.5, 2, 1)
 numpy.testing.assert_equal(numpy.polynomial.Polynomial([1, 2])(2), 5)
 """
 CALLED = """
-import sys
+import gc, sys
 from perceptron_rs.cli import main
 finders = list(sys.meta_path)
-assert main(sys.argv[1:]) == 0 and sys.meta_path == finders
+assert main(sys.argv[1:]) == 0 and sys.meta_path == finders and gc.get_freeze_count() == 0
 """
+ENDING = """
+import gc
+from perceptron_rs.cli import main
+assert main() == 0 and gc.get_freeze_count() > 10_000
+"""
+
+
+def test_the_end_looks_through_nothing_for_garbage():
+    assert script(ENDING, "--version").status == 0
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Libraries that the process of a command loads when it reads something of them, or never.
 
-scikit-learn imports them for functions that commands hardly ever call, and they take longer than many fits.
+Others import them for functions that commands hardly ever call, and they take longer than many fits.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 
-LATE = ("numpy.f2py", "numpy.polynomial", "numpy.testing", "scipy.special", "scipy.stats")
+LATE = ("asyncio", "numpy.f2py", "numpy.polynomial", "numpy.testing", "scipy.special", "scipy.stats")
 #: scikit-learn and pyarrow look whether it is there, to know its data frames; no command holds one.
 NEVER = ("pandas", "psutil", "rich")
 

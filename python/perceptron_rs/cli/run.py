@@ -65,6 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = _run(None)
     if status in (Status.HANGUP, Status.INTERRUPTED, Status.TERMINATED):
         os._exit(status)  # a thread may wait for a pipe, and the interpreter would wait for the thread
+    gc.freeze()  # the interpreter would look through all of it for garbage, again and again, when it ends
     return status
 
 
