@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import (
     TfidfVectorizer,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
 from perceptron_rs import (
@@ -208,6 +208,7 @@ REFUSED = [
     ([TfidfVectorizer(dtype=np.float32)], "dtype="),
     ([TfidfVectorizer(), TruncatedSVD(2)], "'truncatedsvd' is a TruncatedSVD, and behind"),
     ([TfidfVectorizer(), MaxAbsScaler()], "'maxabsscaler' is a MaxAbsScaler, and behind"),
+    ([FeatureUnion([("a", TfidfVectorizer())])], "'featureunion' is a FeatureUnion, and a recipe has no"),
 ]
 IN_TABLES = [
     ([MinMaxScaler(clip=True)], "clip=False"),

@@ -102,9 +102,9 @@ def _does_nothing(step: Any) -> bool:
 
 
 def _names(table: Any) -> tuple[Any, ...]:
-    """Return what a transformer calls its columns: their names, or their places."""
+    """Return what a transformer calls its columns: their names, or their places; none of dictionaries."""
     names = getattr(table, "feature_names_in_", None)
-    return tuple(range(table.n_features_in_) if names is None else names.tolist())
+    return tuple(range(getattr(table, "n_features_in_", 0)) if names is None else names.tolist())
 
 
 def _blocks_of(table: ColumnTransformer) -> list[ColumnBlock]:
