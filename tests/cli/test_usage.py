@@ -27,6 +27,7 @@ CALLS = [
     ("train averged x.svm --model m", "did you mean averaged?"),
     ("train avg x.svm --model m", "invalid choice: 'avg'; choose from perceptron, averaged"),
     ("train x.svm --mod m", "unrecognized option --mod; did you mean --model?"),
+    ("predict m x.svm --proba", "--proba; did you mean --probabilities?"),
     ("train x.svm --model m --max-itr 3", "--max-itr; did you mean --max-iter?"),
     ("train x.txt --text --ngrams 2", "argument --ngrams: needs 2 values; write --ngrams N M"),
     ("train x.svm --format", "argument --format: needs a value; write --format VALUE"),

@@ -150,5 +150,6 @@ class Parser(argparse.ArgumentParser):
 
 def _meant(word: str, known: Any) -> str:
     """Return a question, whether a known word like this one was meant; empty if none is like it."""
-    nearest = get_close_matches(word, known, n=1, cutoff=0.7)
+    longer = [name for name in known if name.startswith(word)]
+    nearest = longer if len(longer) == 1 else get_close_matches(word, known, n=1, cutoff=0.7)
     return f"; did you mean {nearest[0]}?" if nearest else ""

@@ -29,7 +29,7 @@ SUFFIXES = {
     ".ndjson": "jsonl",
     ".npz": "npz",
     ".npy": "npy",
-    ".parquet": "parquet",
+    **dict.fromkeys((".parquet", ".arrow", ".feather"), "parquet"),
     ".safetensors": "safetensors",
 }
 
