@@ -33,7 +33,7 @@ def test_the_core_exports_nothing_else():
     public = {name for name in _core.__all__ if not name.startswith("_")}
     of_no_engine = {"read_svmlight", "read_svmlight_part", "smallest", "crc32", "Blake3", "row_digests"}
     of_no_engine |= {"attribute_rows", "SequenceWeights"}
-    of_no_engine |= {"NGrams", "hashed_texts", "murmur3", "normalized", "parted_rows", "added_rows"}  # texts
+    of_no_engine |= {"NGrams", "hashed_texts", "murmur3", "normalized", "added_rows"}  # texts
     assert public == {
         *FUNCTIONS,
         *of_no_engine,

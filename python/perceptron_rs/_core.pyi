@@ -47,7 +47,6 @@ __all__ = [
     "mlp_start",
     "murmur3",
     "normalized",
-    "parted_rows",
     "permutation",
     "read_svmlight",
     "read_svmlight_part",
@@ -218,9 +217,6 @@ def hashed_texts(
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
 def murmur3(texts: list[bytes]) -> NDArray[np.uint32]: ...
 def normalized(values: NDArray[np.float64], ends: NDArray[np.int64], norm: str) -> NDArray[np.float64]: ...
-def parted_rows(
-    rows: tuple[NDArray[np.float64], NDArray[Any], NDArray[np.int64]], width: int, n: int
-) -> list[tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]]: ...
 def added_rows(
     parts: list[tuple[NDArray[np.float64], NDArray[Any], NDArray[np.int64]]],
 ) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[np.int64]]: ...

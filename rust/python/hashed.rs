@@ -142,32 +142,6 @@ fn added<'py, I: Element + Copy + Ord>(py: Python<'py>, parts: &[Part<'py, I>]) 
     Ok(arrays(py, call(py, |signals| text::added(&views, signals))?))
 }
 
-/// The columns of a matrix as so many matrices of that width, side by side.
-#[pyfunction]
-fn parted_rows<'py>(
-    py: Python<'py>,
-    rows: &Bound<'py, PyAny>,
-    width: i64,
-    n: usize,
-) -> PyResult<Vec<PyRows<'py, i32>>> {
-    match rows.extract::<Part<'py, i32>>() {
-        Ok(rows) => parted(py, &rows, width, n),
-        Err(_) => parted::<i64>(py, &rows.extract()?, width, n),
-    }
-}
-
-fn parted<'py, I: Element + Copy + Ord + Into<i64>>(
-    py: Python<'py>,
-    rows: &Part<'py, I>,
-    width: i64,
-    n: usize,
-) -> PyResult<Vec<PyRows<'py, i32>>> {
-    let rows =
-        SparseView { values: rows.0.as_slice()?, columns: rows.1.as_slice()?, ends: rows.2.as_slice()? };
-    let parts = call(py, |signals| text::parted(rows, width.max(1), n, signals))?;
-    Ok(parts.into_iter().map(|part| arrays(py, part)).collect())
-}
-
 fn arrays<I: Element>(py: Python<'_>, rows: SparseRows<I>) -> PyRows<'_, I> {
     let SparseRows { values, columns, ends } = rows;
     (PyArray1::from_vec(py, values), PyArray1::from_vec(py, columns), PyArray1::from_vec(py, ends))
@@ -178,6 +152,5 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(hashed_texts, m)?)?;
     m.add_function(wrap_pyfunction!(murmur3, m)?)?;
     m.add_function(wrap_pyfunction!(normalized, m)?)?;
-    m.add_function(wrap_pyfunction!(parted_rows, m)?)?;
     m.add_function(wrap_pyfunction!(added_rows, m)?)
 }

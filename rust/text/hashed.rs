@@ -220,37 +220,6 @@ pub fn added<I: Copy + Ord>(parts: &[SparseView<I>], monitor: &dyn Monitor) -> R
     Ok(rows)
 }
 
-/// The columns from 0, `width` and twice that on, and so on, as `n` matrices of that width; the columns of each row
-/// rise.
-pub fn parted<I: Copy + Ord + Into<i64>>(
-    rows: SparseView<I>,
-    width: i64,
-    n: usize,
-    monitor: &dyn Monitor,
-) -> Result<Vec<SparseRows<i32>>> {
-    let mut parts = Vec::new();
-    for _ in 0..n {
-        parts.try_push(SparseRows { values: Vec::new(), columns: Vec::new(), ends: vec![0] })?;
-    }
-    let mut pace = Pace::new(monitor);
-    for bounds in rows.ends.windows(2) {
-        let own = bounds[0] as usize..bounds[1] as usize;
-        pace.spend(4 * own.len())?;
-        let columns = rows.columns.get(own.clone()).ok_or_else(beyond)?;
-        let values = rows.values.get(own).ok_or_else(beyond)?;
-        for (column, value) in columns.iter().zip(values) {
-            let column: i64 = (*column).into();
-            let part = parts.get_mut((column / width) as usize).ok_or_else(beyond)?;
-            part.columns.try_push((column % width) as i32)?;
-            part.values.try_push(*value)?;
-        }
-        for part in &mut parts {
-            part.ends.try_push(part.columns.len() as i64)?;
-        }
-    }
-    Ok(parts)
-}
-
 fn beyond() -> Error {
     Error::Invalid("indptr must lie within the entries of the rows".into())
 }

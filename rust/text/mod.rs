@@ -10,8 +10,6 @@ mod source;
 mod svmlight;
 
 pub use grams::{Analyzer, Grams, Letters};
-pub use hashed::{
-    Hashing, Met, Norm, SparseRows, SparseView, added, counted, hash, hashed, normalized, parted,
-};
+pub use hashed::{Hashing, Met, Norm, SparseRows, SparseView, added, counted, hash, hashed, normalized};
 pub use lines::{Base, Rules};
 pub use svmlight::{BLOCK, CsrArrays, read, read_part};

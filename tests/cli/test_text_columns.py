@@ -10,7 +10,9 @@ from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.preprocessing import StandardScaler, normalize
 
 from perceptron_rs import AveragedPerceptron, load, load_predictor
+from perceptron_rs.features.text import HashedText
 from perceptron_rs.io import open_csv, open_examples, open_parquet
+from perceptron_rs.io.hashed import hasher
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 pa = pytest.importorskip("pyarrow")
@@ -86,8 +88,8 @@ def expected(*, tf_idf=False, scale=False, **options):
     ],
 )
 def test_the_model_is_that_of_scikit_learns_hashers(call, files, suffix, argv, options):
-    data, how = files / f"a.{suffix}", ["--format", "parquet"] if suffix == "arrow" else []
-    argv = [*argv, "--target", "label", "--text-columns", "text,title", "--hash-bits", BITS, *how]
+    data = files / f"a.{suffix}"
+    argv = [*argv, "--target", "label", "--text-columns", "text,title", "--hash-bits", BITS]
     argv += ["--model", files / "m", "--epochs", 4, "--tol", "none", "--quiet"]
     assert call("train", "averaged", data, *argv).status == 0
     matrix = expected(**options)
@@ -95,9 +97,31 @@ def test_the_model_is_that_of_scikit_learns_hashers(call, files, suffix, argv, o
     assert load(files / "m").coef_ == pytest.approx(model.coef_, abs=1e-12)
     scores = load_predictor(files / "m").decision_function(X)
     assert scores == pytest.approx(model.decision_function(matrix), abs=1e-9)
-    answer = call("predict", files / "m", data, "--scores", *how)
+    answer = call("predict", files / "m", data, "--scores")
     assert [float(line.split("\t")[1]) for line in answer.out.splitlines()] == scores.tolist()
-    assert call("reproduce", files / "m", data, *how).status == 0
+    assert call("reproduce", files / "m", data).status == 0
+
+
+@pytest.mark.parametrize("option", [("--scale", "standard"), ("--tf-idf",)])
+def test_pieces_of_rows_and_several_files_change_no_bit(call, files, monkeypatch, option):
+    lines = (files / "a.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    for name, part in (("b.csv", lines[:40]), ("c.csv", lines[:1] + lines[40:])):
+        (files / name).write_text("".join(part), encoding="utf-8")
+    argv = [*option, "--target", "label", "--text-columns", "text,title", "--hash-bits", BITS]
+    argv += ["--holdout", 0.3, "--model", files / "m", "--epochs", 4, "--tol", "none", "--quiet"]
+    models = []
+    for n_rows, names in ((2048, ("a.csv",)), (7, ("a.csv",)), (7, ("b.csv", "c.csv"))):
+        monkeypatch.setattr(hasher, "_ROWS", n_rows)
+        assert call("train", "averaged", *(files / name for name in names), *argv).status == 0
+        models.append(load(files / "m").coef_.tobytes())
+    assert len(set(models)) == 1
+
+
+def test_counts_of_texts_do_not_stand_beside_what_becomes_of_them():
+    made = hasher.ExampleHasher(n_columns=8, n_texts=1, text=HashedText(), in_blocks=True)
+    blocks = made.rows({"": ["a b"]})
+    assert made.weighed(blocks).shape == (1, 8)
+    assert blocks.pieces == []
 
 
 def test_streams_and_python_learn_the_same(call, files):
@@ -130,10 +154,11 @@ def test_inspect_says_the_recipe_and_names_features(call, files):
     assert "  text^buy  " in said
 
 
-def test_the_report_names_numbers_that_drown_texts(call, files):
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_the_report_names_columns_and_numbers_that_drown_texts(call, files, name):
     argv = (
         "train",
-        files / "a.csv",
+        files / name,
         "--target",
         "label",
         "--text-columns",
@@ -142,7 +167,10 @@ def test_the_report_names_numbers_that_drown_texts(call, files):
         files / "m",
     )
     said = "n reaches 11.125, where a text has the length 1: see --scale maxabs"
-    assert f"          {said}\n" in call(*argv, "--quiet").out
+    report = call(*argv, "--quiet").out
+    assert f"          {said}\n" in report
+    for columns in ("words of text, title (2)", "numbers of n", "categories of city"):
+        assert f" {columns}, hashed to 2^18 columns\n" in report
     assert f"          {said} in place of --tf-idf\n" in call(*argv, "--quiet", "--tf-idf").out
     assert "reaches" not in call(*argv, "--quiet", "--scale", "maxabs").out
 

@@ -116,12 +116,23 @@ class Categories:
 
 
 class TextNotes:
-    """Counts texts without a single n-gram, and those of scripts that put no blanks between words."""
+    """Counts texts without a single n-gram and those of scripts without blanks; notes what is beside them."""
 
     def __init__(self) -> None:
         self.count = self.empty = self.unbroken = 0
         #: The first of each kind.
         self.first_empty = self.first_unbroken = ""
+        #: What stands beside texts in the first dictionaries: "numbers" or "categories".
+        self.kinds: dict[str, str] = {}
+        self._left = LOOKED_AT
+
+    def add_beside(self, examples: Sequence[Mapping[str, Any]]) -> None:
+        """Look at what examples have beside texts."""
+        for example in examples[: max(self._left, 0)]:
+            for name, value in example.items():
+                if isinstance(value, str) or name not in self.kinds:
+                    self.kinds[name] = "categories" if isinstance(value, str) else "numbers"
+        self._left -= len(examples)
 
     def add(self, texts: Sequence[str], numbers: Iterable[int], *, may_lack: bool) -> None:
         """Look at texts, and how many n-grams each has; examples may lack theirs."""

@@ -78,7 +78,12 @@ class IdfFit:
     def add(self, X: MatrixLike) -> None:
         """Count the texts that have each column."""
         self._n, self._width = self._n + X.shape[0], X.shape[1]
-        columns, counts = np.unique(X.indices, return_counts=True)
+        if 8 * len(X.indices) < self._width:
+            columns, counts = np.unique(X.indices, return_counts=True)
+        else:
+            numbers = np.bincount(X.indices)
+            columns = np.flatnonzero(numbers)
+            counts = numbers[columns]
         every = np.concatenate([self._columns, columns])
         self._columns, place = np.unique(every, return_inverse=True)
         self._counts = np.bincount(place, weights=np.concatenate([self._counts, counts]))

@@ -40,6 +40,7 @@ def columns_in_words(files: TrainingFiles, data: Examples) -> list[str]:
             return [f"{'words' if form in RAW else 'names and values'}, {width}"]
         columns, strings = data.hashed or ((), ())
         kinds = dict.fromkeys(columns, "numbers") | dict.fromkeys(strings, "categories")
+        kinds |= reading.notes.kinds if reading.notes is not None else {}  # of JSON lines
         kinds |= dict.fromkeys(reading.text_columns or (), "words")
         lines = _by_kind(kinds, f", {width}")
         numbers = [name for name, kind in kinds.items() if kind == "numbers"]

@@ -7,17 +7,18 @@ of it, of these names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from perceptron_rs._core import added_rows, parted_rows
+from perceptron_rs._core import added_rows
 from perceptron_rs.arrays.csr import csr_slice
 from perceptron_rs.features.categories import Categories, TextNotes
 from perceptron_rs.features.dictionaries import WITHIN, Column, Strings, hashed_columns, hashed_dictionaries
 from perceptron_rs.features.text import HashedRows, HashedText, Words, hashed_rows, normalized
+from perceptron_rs.io.hashed.blocks import Blocks, joined
 from perceptron_rs.rows.sparse import CsrArrays
 
 #: Rows that are made at a time: large arrays are new memory each, which takes longer than what is done there.
@@ -39,8 +40,7 @@ class ExampleHasher:
     scale : Idf, Scale or None
         What weighs the n-grams of each text, or scales the columns of all that is beside texts.
     in_blocks : bool, default=False
-        Whether texts are counted side by side, behind them what is beside them, and once more the numbers of
-        that: so the scale is learnt, of texts or of numbers. Categories are 1, however rare.
+        Whether rows are `Blocks`, from which the scale is learnt, of texts or of numbers.
     words, categories, notes : objects or None
         They are told of all features, of the strings that are hashed as they are, and of texts.
     """
@@ -59,7 +59,7 @@ class ExampleHasher:
         texts: Mapping[str, Any],
         others: Sequence[Mapping[str, float | str]] | Mapping[str, Column] | None = None,
         n_rows: int = 0,
-    ) -> CsrArrays:
+    ) -> CsrArrays | Blocks:
         """Return rows of columns: of texts by the names of their columns ("": they have none), and of others.
 
         These are dictionaries, or columns of so many rows.
@@ -69,22 +69,17 @@ class ExampleHasher:
         if not isinstance(others, Mapping):
             n_rows = len(next(iter(texts.values())) if others is None else others)
         rest = None if others is None else self._others(others, n_rows)
-        numbers = None
-        if rest is not None and self.in_blocks:
-            numbers = replace(self, words=None, categories=None)._others(_numbers(others), n_rows)
-        elif rest is not None:
+        cuts = [(begin, min(begin + _ROWS, n_rows)) for begin in range(0, max(n_rows, 1), _ROWS)]
+        counts = ([self._text(name, texts[name][begin:end]) for name in texts] for begin, end in cuts)
+        if self.in_blocks:
+            quiet = replace(self, words=None, categories=None, notes=None)
+            numbers = None if others is None else quiet._others(_numbers(others), n_rows)
+            return Blocks(list(counts), rest, numbers, self.n_columns)
+        if rest is not None:
             rest = self._scaled(rest)
             if not texts:
                 return CsrArrays.of(*rest, self.n_columns)
-
-        def some(begin: int, end: int) -> CsrArrays:
-            parts: list[Any] = [self._text(name, column[begin:end]) for name, column in texts.items()]
-            if not self.in_blocks:
-                return self._weighed(parts, None if rest is None else _rows_of(rest, begin, end))
-            parts += [_rows_of(block, begin, end) for block in (rest, numbers) if block is not None]
-            return side_by_side(parts, [self.n_columns] * len(parts))
-
-        return _some_at_a_time(n_rows, some)
+        return self._all_weighed(((piece, *cut) for piece, cut in zip(counts, cuts, strict=True)), rest)
 
     def _text(self, name: str, column: Sequence[str]) -> HashedRows:
         """Return the n-grams of some texts."""
@@ -102,6 +97,8 @@ class ExampleHasher:
         if not isinstance(others, Mapping):
             if self.categories is not None:
                 self.categories.add(others)
+            if self.notes is not None:
+                self.notes.add_beside(others)
             return hashed_dictionaries(others, self.n_columns, self.words)
         if self.categories is not None:
             for name, cells in others.items():
@@ -110,21 +107,19 @@ class ExampleHasher:
             self.categories.looked_at(n_rows)
         return hashed_columns(others, n_rows, self.n_columns, self.words)
 
-    def weighed(self, blocks: CsrArrays) -> CsrArrays:
-        """Return rows that stand in blocks as ``rows`` returns them, now that the scale is known."""
-        n, width = self.n_texts, self.n_columns
-        arrays = _arrays(blocks, blocks.indices.dtype)
-        parts = [HashedRows(*part) for part in parted_rows(arrays, width, blocks.shape[1] // width)]
-        return self._weighed(parts[:n], self._scaled(parts[n]) if len(parts) > n else None)
+    def weighed(self, blocks: Blocks) -> CsrArrays:
+        """Return rows that ``rows`` gave as blocks, which are empty then, now that the scale is known."""
+        return self._all_weighed(blocks.emptied(), None if blocks.rest is None else self._scaled(blocks.rest))
 
-    def learnable(self, blocks: CsrArrays, *, of_texts: bool) -> CsrArrays:
-        """Return what a scale is learnt from: the n-grams of all texts, or the numbers beside texts."""
-        n = self.n_columns
-        of_text = blocks.indices < self.n_texts * n
-        is_own = of_text if of_texts else blocks.indices >= (self.n_texts + 1) * n
-        places = np.flatnonzero(is_own)
-        ends = np.searchsorted(places, blocks.indptr)
-        return CsrArrays.of(blocks.data[places], blocks.indices[places] % n, ends, n)
+    def _all_weighed(
+        self, pieces: Iterable[tuple[list[HashedRows], int, int]], rest: HashedRows | None
+    ) -> CsrArrays:
+        """Return the rows of all pieces, with the rest of theirs."""
+        rows = [
+            self._weighed(texts, None if rest is None else _rows_of(rest, begin, end))
+            for texts, begin, end in pieces
+        ]
+        return rows[0] if len(rows) == 1 else CsrArrays.of(*joined(rows), self.n_columns)
 
     def _scaled(self, others: HashedRows) -> HashedRows:
         """Return what is beside texts as a scaler leaves it."""
@@ -154,18 +149,6 @@ def _numbers(others: Any) -> Any:
 def _rows_of(rows: Any, begin: int, end: int) -> HashedRows:
     indptr, indices, data = csr_slice(rows.indptr, rows.indices, rows.data, begin, end)
     return HashedRows(data, indices, indptr)
-
-
-def _some_at_a_time(n_rows: int, some: Callable[[int, int], CsrArrays]) -> CsrArrays:
-    """Return rows that ``some`` makes of those from one number to another."""
-    parts = [some(begin, min(begin + _ROWS, n_rows)) for begin in range(0, max(n_rows, 1), _ROWS)]
-    if len(parts) == 1:
-        return parts[0]
-    data, indices, lengths = (
-        np.concatenate(arrays)
-        for arrays in zip(*((part.data, part.indices, np.diff(part.indptr)) for part in parts), strict=True)
-    )
-    return CsrArrays.of(data, indices, np.append(0, np.cumsum(lengths, dtype=np.int64)), parts[0].shape[1])
 
 
 def side_by_side(parts: Sequence[Any], widths: Sequence[int]) -> CsrArrays:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from perceptron_rs.io.hashed.hasher import ExampleHasher
     from perceptron_rs.io.tables.columns import ArrowRows
-    from perceptron_rs.rows.sparse import CsrArrays
 
 #: What pandas calls a column whose name is empty in a CSV file.
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?")
@@ -207,7 +206,7 @@ class Layout:
         X = self.X(table) if hasher is None else self.hashed(table, hasher)
         return Batch(X, self.y(table, label_kind) if is_labelled else None, weight)
 
-    def hashed(self, table: ArrowRows, hasher: ExampleHasher) -> CsrArrays:
+    def hashed(self, table: ArrowRows, hasher: ExampleHasher) -> MatrixLike:
         """Return the features hashed as scikit-learn hashes dicts, and texts.
 
         Of a string, its name and value are one. A missing value is no feature.
