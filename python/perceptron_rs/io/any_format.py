@@ -135,40 +135,20 @@ def open_examples(
     >>> model.classes_
     array([-1,  1])
     """
+    options = {name: value for name, value in locals().items() if name != "path"}
     from perceptron_rs.io.svmlight.files import check_options
 
     check_options(n_features, zero_based, "ignore")
     check_value("format", Choice(words(Format), none=True), format)
     if not isinstance(labels, str | os.PathLike | None):
         raise TypeError(f"labels must be the path of a .npy file, got {labels!r:.80}")
-    options = checked_options(
-        format=format,
-        labels=None if labels is None else Path(labels),
-        target=target,
-        sample_weight=sample_weight,
-        columns=columns,
-        drop=drop,
-        delimiter=delimiter,
-        header=header,
-        missing=missing,
-        decimal=decimal,
-        text_columns=text_columns,
-        hash_bits=hash_bits,
-        ngrams=ngrams,
-        lowercase=lowercase,
-        strip_accents=strip_accents,
-        analyzer=analyzer,
-        stop_words=stop_words,
-        binary=binary,
-        norm=norm,
-        n_features=n_features,
-        zero_based="auto" if isinstance(zero_based, str) else bool(zero_based),
-        multilabel=multilabel,
-        max_ratio=max_ratio,
-    )
+    options["labels"] = None if labels is None else Path(labels)
+    options["zero_based"] = "auto" if isinstance(zero_based, str) else bool(zero_based)
     usual = vars(FileOptions())
-    options_set = {name: value for name, value in options.items() if value != usual[name]}
-    files = TrainingFiles(paths_of(path), reading_of(options_set))
+    checked = checked_options(**options)
+    files = TrainingFiles(
+        paths_of(path), reading_of({name: value for name, value in checked.items() if value != usual[name]})
+    )
     if files.is_read_once:
         raise ValueError(f"{files.name} can be read only once; name files")
     return files.opened()

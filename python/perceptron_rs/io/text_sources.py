@@ -76,22 +76,12 @@ def open_lines(
     >>> model.classes_.tolist()
     ['ham', 'spam']
     """
+    options = {name: value for name, value in locals().items() if name not in ("path", "labelled")}
     check_among("labelled", labelled, True, False)
     files = paths_of(path)
     for file in files:
         refuse_pipe(file, "raw text is read")
-    options = checked_options(
-        format="lines",
-        hash_bits=hash_bits,
-        max_ratio=max_ratio,
-        ngrams=ngrams,
-        lowercase=lowercase,
-        strip_accents=strip_accents,
-        analyzer=analyzer,
-        stop_words=stop_words,
-        binary=binary,
-        norm=norm,
-    )
+    options = checked_options(format="lines", **options)
     return TrainingFiles(files, Reading(**options, with_labels=labelled, labelled=labelled)).source()
 
 

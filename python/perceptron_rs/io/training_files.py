@@ -255,8 +255,10 @@ class TrainingFiles(ExampleFiles):
 
     def _fit_to(self, fit: Any, data: Examples, chosen: NDArray[np.bool_] | None = None) -> None:
         """Let a scale learn from examples, or from some of them."""
-        rows = data.X if chosen is None else data.X[chosen]
-        fit.add(rows.learnable(of_texts=fit.of_texts) if self.reading.in_blocks else rows)
+        if self.reading.in_blocks:
+            fit.add(data.rows.learnable(chosen, of_texts=fit.of_texts))
+        else:
+            fit.add(data.X if chosen is None else data.X[chosen])
 
     def _fitted(self, fit: Any, rows: Any) -> Any:
         """Return rows as the scale leaves them that was learnt from them, and take it for later ones."""

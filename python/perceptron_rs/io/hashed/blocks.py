@@ -50,13 +50,15 @@ class Blocks:
         )
         return replace(self, pieces=pieces, rest=rest, numbers=numbers)
 
-    def learnable(self, *, of_texts: bool) -> MatrixLike:
-        """Return what a scale is learnt from: all n-grams, in any order, or the numbers beside texts."""
+    def learnable(self, chosen: NDArray[np.bool_] | None, *, of_texts: bool) -> MatrixLike:
+        """Return what a scale is learnt from, of some rows: all n-grams, in any order, or the numbers."""
         if not of_texts:
             assert self.numbers is not None
-            return CsrArrays.of(*self.numbers, self.n_columns).canonical_matrix()
-        parts = [part for piece in self.pieces for part in piece]
-        return replace(CsrArrays.of(*joined(parts), self.n_columns), shape=self.shape)
+            numbers = self.numbers if chosen is None else _chosen(self.numbers, chosen)
+            return CsrArrays.of(*numbers, self.n_columns).canonical_matrix()
+        some = self if chosen is None else self[chosen]
+        rows = joined(part for piece in some.pieces for part in piece)
+        return replace(CsrArrays.of(*rows, self.n_columns), shape=some.shape)
 
     def emptied(self) -> Iterator[tuple[list[HashedRows], int, int]]:
         """Give each piece with the numbers of its rows, and keep it no longer."""

@@ -109,21 +109,10 @@ def open_csv(
     >>> model.feature_names_in_
     array(['length', 'links'], dtype=object)
     """
+    options = {name: value for name, value in locals().items() if name != "path"}
     arrow()  # its absence is said here
-    options = checked_options(
-        target=target,
-        sample_weight=sample_weight,
-        columns=columns,
-        drop=drop,
-        delimiter=delimiter,
-        header=header,
-        missing=missing,
-        decimal=decimal,
-        text_columns=text_columns,
-        hash_bits=hash_bits,
-        max_ratio=max_ratio,
-    )
-    return TrainingFiles(_checked_files(path), Reading(format="csv", **options)).opened()
+    reading = Reading(format="csv", **checked_options(**options))
+    return TrainingFiles(_checked_files(path), reading).opened()
 
 
 def open_parquet(
