@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike, kind_of_values
 from perceptron_rs.errors import ArgumentError, about
-from perceptron_rs.io.hashed.blocks import Blocks, all_blocks
+from perceptron_rs.io.hashed.counted import CountedTexts, all_counted
 from perceptron_rs.rows.sparse import CsrArrays, csr_rows, is_sparse
 
 #: What labels are that are no classes.
@@ -159,8 +159,8 @@ def joined_examples(parts: Sequence[Examples], names: Sequence[str]) -> Examples
         ones = (np.ones(len(part)) if part.weights is None else part.weights for part in parts)
         first = replace(first, weights=np.concatenate(list(ones)))
     if not isinstance(first.rows, CsrArrays) and not is_sparse(first.rows):
-        if isinstance(first.rows, Blocks):
-            return replace(first, rows=all_blocks([part.rows for part in parts]), y=y)
+        if isinstance(first.rows, CountedTexts):
+            return replace(first, rows=all_counted([part.rows for part in parts]), y=y)
         widths = {part.shape[1] for part in parts}
         if len(widths) > 1:
             raise ValueError(f"{names[0]} and the others have different numbers of columns: {sorted(widths)}")

@@ -18,7 +18,7 @@ from perceptron_rs.arrays.csr import csr_slice
 from perceptron_rs.features.categories import Categories, TextNotes
 from perceptron_rs.features.dictionaries import WITHIN, Column, Strings, hashed_columns, hashed_dictionaries
 from perceptron_rs.features.text import HashedRows, HashedText, Words, hashed_rows, normalized
-from perceptron_rs.io.hashed.blocks import Blocks, joined
+from perceptron_rs.io.hashed.counted import CountedTexts, joined_rows
 from perceptron_rs.rows.sparse import CsrArrays
 
 #: Rows that are made at a time: large arrays are new memory each, which takes longer than what is done there.
@@ -40,7 +40,7 @@ class ExampleHasher:
     scale : Idf, Scale or None
         What weighs the n-grams of each text, or scales the columns of all that is beside texts.
     in_blocks : bool, default=False
-        Whether rows are `Blocks`, from which the scale is learnt, of texts or of numbers.
+        Whether rows are `CountedTexts`, from which the scale is learnt, of texts or of numbers.
     words, categories, notes : objects or None
         They are told of all features, of the strings that are hashed as they are, and of texts.
     """
@@ -59,7 +59,7 @@ class ExampleHasher:
         texts: Mapping[str, Any],
         others: Sequence[Mapping[str, float | str]] | Mapping[str, Column] | None = None,
         n_rows: int = 0,
-    ) -> CsrArrays | Blocks:
+    ) -> CsrArrays | CountedTexts:
         """Return rows of columns: of texts by the names of their columns ("": they have none), and of others.
 
         These are dictionaries, or columns of so many rows.
@@ -74,7 +74,7 @@ class ExampleHasher:
         if self.in_blocks:
             quiet = replace(self, words=None, categories=None, notes=None)
             numbers = None if others is None else quiet._others(_numbers(others), n_rows)
-            return Blocks(list(counts), rest, numbers, self.n_columns)
+            return CountedTexts(list(counts), rest, numbers, self.n_columns)
         if rest is not None:
             rest = self._scaled(rest)
             if not texts:
@@ -107,7 +107,7 @@ class ExampleHasher:
             self.categories.looked_at(n_rows)
         return hashed_columns(others, n_rows, self.n_columns, self.words)
 
-    def weighed(self, blocks: Blocks) -> CsrArrays:
+    def weighed(self, blocks: CountedTexts) -> CsrArrays:
         """Return rows that ``rows`` gave as blocks, which are empty then, now that the scale is known."""
         return self._all_weighed(blocks.emptied(), None if blocks.rest is None else self._scaled(blocks.rest))
 
@@ -119,7 +119,7 @@ class ExampleHasher:
             self._weighed(texts, None if rest is None else _rows_of(rest, begin, end))
             for texts, begin, end in pieces
         ]
-        return rows[0] if len(rows) == 1 else CsrArrays.of(*joined(rows), self.n_columns)
+        return rows[0] if len(rows) == 1 else CsrArrays.of(*joined_rows(rows), self.n_columns)
 
     def _scaled(self, others: HashedRows) -> HashedRows:
         """Return what is beside texts as a scaler leaves it."""

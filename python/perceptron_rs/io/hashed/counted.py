@@ -15,7 +15,7 @@ from perceptron_rs.rows.sparse import CsrArrays
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class CountedTexts:
     """Some rows after others, so that what becomes of them takes the place of what they were.
 
     Parameters
@@ -37,7 +37,7 @@ class Blocks:
         """Number of rows, number of columns."""
         return sum(len(piece[0].indptr) - 1 for piece in self.pieces), self.n_columns
 
-    def __getitem__(self, rows: slice | NDArray[np.bool_]) -> Blocks:
+    def __getitem__(self, rows: slice | NDArray[np.bool_]) -> CountedTexts:
         """Return some of the rows."""
         chosen = np.zeros(self.shape[0], dtype=np.bool_)
         chosen[rows] = True
@@ -57,7 +57,7 @@ class Blocks:
             numbers = self.numbers if chosen is None else _chosen(self.numbers, chosen)
             return CsrArrays.of(*numbers, self.n_columns).canonical_matrix()
         some = self if chosen is None else self[chosen]
-        rows = joined(part for piece in some.pieces for part in piece)
+        rows = joined_rows(part for piece in some.pieces for part in piece)
         return replace(CsrArrays.of(*rows, self.n_columns), shape=some.shape)
 
     def emptied(self) -> Iterator[tuple[list[HashedRows], int, int]]:
@@ -70,17 +70,17 @@ class Blocks:
             yield piece, first, begin
 
 
-def all_blocks(several: Sequence[Blocks]) -> Blocks:
+def all_counted(several: Sequence[CountedTexts]) -> CountedTexts:
     """Return the rows of several as those of one."""
     rest, numbers = (
-        None if parts[0] is None else joined(parts)
+        None if parts[0] is None else joined_rows(parts)
         for parts in zip(*((blocks.rest, blocks.numbers) for blocks in several), strict=True)
     )
     pieces = [piece for blocks in several for piece in blocks.pieces]
     return replace(several[0], pieces=pieces, rest=rest, numbers=numbers)
 
 
-def joined(parts: Iterable[Any]) -> HashedRows:
+def joined_rows(parts: Iterable[Any]) -> HashedRows:
     """Return some rows after others."""
     every = [(part.data, part.indices, np.diff(part.indptr)) for part in parts]
     data, indices, lengths = (np.concatenate(arrays) for arrays in zip(*every, strict=True))
