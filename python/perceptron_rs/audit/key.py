@@ -62,22 +62,22 @@ class KeyParameter:
         vars(estimator)["audit_key"] = value
 
 
-def key_of(given: object) -> bytes | None:
+def key_of(source: object) -> bytes | None:
     """Return the 32 bytes of a key; ValueError if that is none."""
-    if given is None:
+    if source is None:
         return None
-    if isinstance(given, AuditKey):
-        key = given._bytes
-    elif isinstance(given, bytes | bytearray | memoryview):
-        key = bytes(given)
-    elif isinstance(given, str | os.PathLike):
+    if isinstance(source, AuditKey):
+        key = source._bytes
+    elif isinstance(source, bytes | bytearray | memoryview):
+        key = bytes(source)
+    elif isinstance(source, str | os.PathLike):
         from pathlib import Path
 
         with naming("audit_key"):
-            return _read(Path(given))
+            return _read(Path(source))
     else:
         raise TypeError(
-            f"audit_key must be the name of a file, {_SIZE} bytes or None, got {type(given).__name__}"
+            f"audit_key must be the name of a file, {_SIZE} bytes or None, got {type(source).__name__}"
         )
     if len(key) != _SIZE:
         raise ValueError(

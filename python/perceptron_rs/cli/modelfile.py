@@ -97,25 +97,29 @@ class FileModel:
 
         options = vars(arguments)
         self.learnt = self.model = model
-        self.how = {name: options[name] for name in ("dtype", "prune") if options.get(name) is not None}
-        if self.how:
+        self.fewer_bits = {
+            name: options[name] for name in ("dtype", "prune") if options.get(name) is not None
+        }
+        if self.fewer_bits:
             try:
-                self.model = with_fewer_bits(model, self.how.get("dtype"), self.how.get("prune"))
+                self.model = with_fewer_bits(
+                    model, self.fewer_bits.get("dtype"), self.fewer_bits.get("prune")
+                )
             except ArgumentError as error:  # what was learnt is not lost
                 warnings.warn(f"{text_of(error)}; the file has all bits", UserWarning, stacklevel=2)
-                self.how = {}
+                self.fewer_bits = {}
 
     def report(self) -> dict[str, Any]:
         """Return what the weights of the file are, as JSON."""
         return {
-            **self.how,
+            **self.fewer_bits,
             "columns": _with_weights(self.model),
             "columns_learnt": _with_weights(self.learnt),
         }
 
     def in_words(self) -> str:
         """Return what the weights of the file are."""
-        text = f", rounded to {self.how['dtype']}" if "dtype" in self.how else ""
+        text = f", rounded to {self.fewer_bits['dtype']}" if "dtype" in self.fewer_bits else ""
         return f"in {_with_weights(self.model)} of {_with_weights(self.learnt)} columns{text}"
 
 

@@ -180,12 +180,12 @@ _OTHERS = "; its calibration, of other examples, is taken as it is"
 _NO_DIGESTS = "; whether the data is the same is not known, as there are examples without a digest"
 
 
-def _checked_key(model: Estimator, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
+def _checked_key(model: Estimator, calls: tuple[Call, ...], audit_key: KeyGiven) -> bytes | None:
     """Return the key of the digests; ValueError for another one."""
     digests = calls[-1].digests
-    if given is None and (digests is None or digests.key is None):
+    if audit_key is None and (digests is None or digests.key is None):
         return None
-    key = key_of(given if given is not None else model.audit_key)
+    key = key_of(audit_key if audit_key is not None else model.audit_key)
     refuse_other_key(digests, key)
     return key
 

@@ -238,7 +238,7 @@ def prefetch(items: Iterator[T], *, at_hand: bool = False) -> Iterator[Iterator[
         asked.put(future)
         return future
 
-    def given() -> Iterator[T]:
+    def arrivals() -> Iterator[T]:
         waiting = deque(ask() for _ in range(_WAITING))
         while (item := _result(waiting.popleft())) is not end:
             waiting.append(ask())
@@ -249,7 +249,7 @@ def prefetch(items: Iterator[T], *, at_hand: bool = False) -> Iterator[Iterator[
     thread = Thread(target=within_turns(work), name="perceptrons-reader", daemon=True)
     thread.start()
     try:
-        yield given()
+        yield arrivals()
     except BaseException as error:
         waits = isinstance(error, Exception)
         raise

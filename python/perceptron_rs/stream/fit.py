@@ -179,7 +179,7 @@ class Blocks(Feeder):
 
     def __init__(self, X: object, classes: ArrayLike, options: Options) -> None:
         super().__init__("fit_stream")
-        self.given, self.given_classes, self.options = X, classes, options
+        self.X, self.given_classes, self.options = X, classes, options
         self.shown = X, None, None
 
     @property
@@ -196,7 +196,7 @@ class Blocks(Feeder):
                 self._refuse_other_classes(classes)
             classes = model.classes_
         counts = isinstance(vars(model).get("class_weight"), str)
-        examples = model._source(self.given, goes_on=self.goes_on)
+        examples = model._source(self.X, goes_on=self.goes_on)
         source = of_columns(model, examples) if self.goes_on else as_source(examples)
         if not source.again and self.options.cache is None:
             self._refuse_more_passes(source, classes, counts=counts)
@@ -239,13 +239,13 @@ class Blocks(Feeder):
         if not np.array_equal(others, known):
             raise ArgumentError(
                 "{warm_start} continues a fit with the classes {known!r:.200}, but {classes} is "
-                "{given!r:.200}",
+                "{others!r:.200}",
                 "leave it out, or set {warm_start}",
                 cause="other classes",
                 values={"warm_start": True},
                 settings={"warm_start": False},
                 known=known.tolist(),
-                given=classes,
+                others=classes,
             )
 
     def _publish_columns(self) -> None:

@@ -49,15 +49,20 @@ class Block:
     lengths: NDArray[np.int64] | None = None
     #: Number of the examples, or of sequences, that weigh something.
     n_visited: int = 0
-    #: What an engine is given, but of sequences.
-    given: Data = field(init=False)
+    #: The examples, as an engine has them.
+    examples: Data = field(init=False)
 
     def assert_finite(self, estimator: object) -> None:
         """Raise ValueError if X holds a NaN or an infinity; tokens of sequences have no number."""
         self.data.assert_finite(estimator, self.first if self.lengths is None else None)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "given", Data(self.data.rows, self.labels, self.weights))
+        examples = (
+            Data(self.data.rows, self.labels, self.weights)
+            if self.lengths is None
+            else Sequences(self.data.rows, self.labels, lengths=self.lengths)
+        )
+        object.__setattr__(self, "examples", examples)
 
 
 class Carrier:
@@ -68,9 +73,7 @@ class Carrier:
 
     def begin(self, block: Block, state: RunState) -> tuple[Data, RunState]:
         """Return what an engine starts with."""
-        if block.lengths is not None:
-            return Sequences(block.data.rows, block.labels, lengths=block.lengths), state
-        return block.given, state
+        return block.examples, state
 
     def end(self, block: Block, before: RunState, after: State) -> State:  # noqa: ARG002
         """Return the state of the run, of what it was and of that of the engine."""
@@ -231,7 +234,7 @@ class StreamRun:
             run = self.run if self.is_one and self.run is not None else self._begun(block)
             if self.is_one:
                 self.run, self.block = run, block
-                done = cast("RunOfPlanes", run).part(number, losses, block.given, self._seed(block))
+                done = cast("RunOfPlanes", run).part(number, losses, block.examples, self._seed(block))
             else:
                 is_linear = isinstance(self.settings, Linear)
                 done = cast("RunOfPlanes", run).part(number, losses) if is_linear else run.epoch(number)

@@ -87,7 +87,7 @@ def run_training(arguments: Namespace, kind: type[Training]) -> int:
         written = FileModel(model, arguments)
         training.keep(written.model)
         times.append(time.perf_counter())
-        save_model(written.model, out, **written.how)
+        save_model(written.model, out, **written.fewer_bits)
         times.append(time.perf_counter())
         if not signals:
             training.judge(model)
@@ -95,7 +95,7 @@ def run_training(arguments: Namespace, kind: type[Training]) -> int:
     result, rows = training.report(model, f"{model.n_iter_}, {end}")
     spent = map(operator.sub, times[1:], times)
     seconds, size = dict(zip(("read", "fit", "save"), spent, strict=True)), out.stat().st_size
-    if written.how:
+    if written.fewer_bits:
         result["weights"], rows["weights"] = written.report(), written.in_words()
     if arguments.json:
         result |= {"n_features": model.n_features_in_, "n_iter": model.n_iter_, "converged": model.converged_}

@@ -31,11 +31,11 @@ class Lengths:
     def __init__(self, problem: Problem) -> None:
         slack = 1.0 + 2.0 * arith.gamma(problem.d // 8 + 8)
         # In the scale of the rows alone: next to the constant coordinate they may be tiny.
-        shift = scale_of(problem.found.largest)
+        shift = scale_of(problem.survey.largest)
         squares = problem.squares(2.0**shift) * slack + (problem.d + 1) * TINY
         bounds = np.sqrt(squares) * (1.0 + 4.0 * arith.UNIT)
         #: The largest of the raw rows, rounded up; infinite only if it exceeds all floats.
-        self.radius = _back_up(float(bounds.max(initial=0.0)), shift) if problem.found.largest > 0.0 else 0.0
+        self.radius = _back_up(float(bounds.max(initial=0.0)), shift) if problem.survey.largest > 0.0 else 0.0
         back = arith.times_power(1.0, problem.shift - shift)
         self.bounds = bounds if back == 1.0 else bounds * back + LEAST
 
@@ -50,7 +50,7 @@ class Checked:
         self.scores = problem.scores(everything, padded)
         self.norm = norm_ends(w, 0.0)[1]
         d = problem.d
-        lost = (d + 2) * 2.0**-1073 * (1.0 + problem.found.largest)
+        lost = (d + 2) * 2.0**-1073 * (1.0 + problem.survey.largest)
         self.errors = lengths.bounds * self.norm * (arith.gamma(d // 8 + 6) * arith.SLACK) + lost
 
     def nearest(self, y: float) -> NDArray[np.int64]:
@@ -155,7 +155,7 @@ def upper_end(problem: Problem, numbers: NDArray[np.int64], k: NDArray[np.int64]
         x = problem.read(np.array([number]))[0]
         total.add_product(np.float64(weight) * problem.y[number], x)
     value, m = np.abs(total.value), len(numbers) + 1
-    reach = max(problem.found.largest * 2.0**problem.shift, problem.constant)
+    reach = max(problem.survey.largest * 2.0**problem.shift, problem.constant)
     square = arith.gamma(m) * arith.gamma(m) * 2.0
     error = (arith.UNIT * value + square * (float(ONE) * problem.groups * reach)) * arith.SLACK
     bound = (value + (error + m * (4.0 * arith.LOST))) * (1.0 + 4.0 * arith.UNIT)

@@ -42,4 +42,4 @@ def solve(problem: Problem, solver: str, tol: float, goal: str, work: Work) -> t
 def suits_descent(problem: Problem) -> bool:
     """Whether sweeps are so much cheaper than a corral of all rows or columns that they come first."""
     side = float(min(problem.n, problem.size))
-    return SWEEPS * float(problem.found.nonzeros) < CORRAL * (side * side * side)
+    return SWEEPS * float(problem.survey.nonzeros) < CORRAL * (side * side * side)

@@ -27,7 +27,7 @@ ENOUGH = 1e-3
 
 
 def decide(
-    problem: Problem, lengths: Lengths, solution: Solution, found: Found, tol: float, work: Work
+    problem: Problem, lengths: Lengths, solution: Solution, best: Found, tol: float, work: Work
 ) -> Solution:
     """Return a solution that is decided, if one of the other problems is; else the given one."""
     if problem.bias == "augmented" and (problem.y == problem.y[0]).all():
@@ -35,7 +35,7 @@ def decide(
         coef = np.zeros(problem.d)
         lower, half = lower_end(problem, lengths, coef, float(problem.y[0]) / 2.0)
         return {**solution, "status": "separable", "lower": lower, "coef": coef, "intercept": half}
-    for other in _others(problem, found):
+    for other in _others(problem, best):
         if not work.left():
             break
         there = nearest_point(other, max(tol, ENOUGH), "margin", None, work)
@@ -56,14 +56,14 @@ def decide(
     return solution
 
 
-def _others(problem: Problem, found: Found) -> Iterator[Problem]:
-    if found.lower > 0.0:
+def _others(problem: Problem, best: Found) -> Iterator[Problem]:
+    if best.lower > 0.0:
         yield problem  # it was left at the first plane that seemed to separate
     unit = _column_units(problem)
     if problem.bias == "augmented":
         for scale in (None, unit):
-            yield Problem(problem.rows, problem.labels, "free", problem.found, scale)
-    yield Problem(problem.rows, problem.labels, problem.bias, problem.found, unit)
+            yield Problem(problem.rows, problem.labels, "free", problem.survey, scale)
+    yield Problem(problem.rows, problem.labels, problem.bias, problem.survey, unit)
 
 
 def _column_units(problem: Problem) -> Floats:

@@ -52,16 +52,16 @@ class Problem:
         rows: Rows,
         labels: NDArray[np.uint32],
         bias: str,
-        found: Survey | None = None,
+        survey: Survey | None = None,
         unit: Floats | None = None,
     ) -> None:
-        found = found or Survey(rows)
-        self.rows, self.labels, self.bias, self.found = rows, labels, bias, found
+        survey = survey or Survey(rows)
+        self.rows, self.labels, self.bias, self.survey = rows, labels, bias, survey
         self.n, self.d = rows.shape
         self.y = np.where(labels == 1, 1.0, -1.0)
         self.groups = 2 if bias == "free" else 1
         self.group = labels.astype(np.int64) if bias == "free" else np.zeros(self.n, dtype=np.int64)
-        largest = max(found.largest, 1.0) if bias == "augmented" else found.largest
+        largest = max(survey.largest, 1.0) if bias == "augmented" else survey.largest
         #: Scaled values are raw ones times 2^shift; the largest is then in [1/2, 1).
         self.shift = scale_of(largest)
         constant = math.ldexp(1.0, self.shift) if unit is None else 1.0
@@ -72,7 +72,7 @@ class Problem:
     @property
     def is_well_filled(self) -> bool:
         """Whether rows are worth keeping in full; a fact of the values, not of their storage."""
-        return 10.0 * self.found.nonzeros >= float(self.n) * float(self.d)
+        return 10.0 * self.survey.nonzeros >= float(self.n) * float(self.d)
 
     def scores(self, numbers: NDArray[Any], v: Floats) -> Floats:
         """Return ``<u_i, v>`` of the rows with these numbers."""

@@ -75,7 +75,7 @@ def separate(
         solution = solution_of(
             "one_class", math.inf, math.inf, np.zeros(problem.d), float(problem.y[0]), nothing, nothing
         )
-    elif problem.found.largest == 0.0 and bias != "augmented":
+    elif problem.survey.largest == 0.0 and bias != "augmented":
         firsts = np.array(problem.firsts())
         best = Found(np.zeros(problem.size), -math.inf, firsts, np.ones(len(firsts)), 0.0, zero=True)
         solution = _judge(problem, lengths, best)
@@ -90,19 +90,19 @@ def separate(
     return solution
 
 
-def _judge(problem: Problem, lengths: Lengths, found: Found) -> Solution:
-    coef, b = plane(problem, found.v)
+def _judge(problem: Problem, lengths: Lengths, best: Found) -> Solution:
+    coef, b = plane(problem, best.v)
     if not coef.any() and not b:
         coef = _some_row(problem)
-    if found.zero:
-        solution = refuted(problem, found.numbers, found.a)
+    if best.zero:
+        solution = refuted(problem, best.numbers, best.a)
         if solution is not None:
             lower, b = (
                 lower_end(problem, lengths, coef, b) if b is None and coef.any() else (-math.inf, b or 0.0)
             )
             solution["coef"], solution["intercept"] = coef, b
             return solution
-    numbers, k = dual_integers(problem, found.numbers, found.a)
+    numbers, k = dual_integers(problem, best.numbers, best.a)
     upper = upper_end(problem, numbers, k)
     lower, b = lower_end(problem, lengths, coef, b) if coef.any() or b else (-math.inf, b or 0.0)
     if lower > 0.0:

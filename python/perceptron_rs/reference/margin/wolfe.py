@@ -157,10 +157,10 @@ def _levels(problem: Problem, corral: Corral, seen: Floats, v: Floats) -> tuple[
     return level, least
 
 
-def _keep_weights(found: Found, corral: Corral) -> bool:
+def _keep_weights(best: Found, corral: Corral) -> bool:
     square = corral.square
-    if square >= found.square:
+    if square >= best.square:
         return False
-    found.square, found.a = square, corral.a.copy()
-    found.numbers = corral.working.numbers[corral.places]
+    best.square, best.a = square, corral.a.copy()
+    best.numbers = corral.working.numbers[corral.places]
     return True

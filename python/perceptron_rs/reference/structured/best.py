@@ -69,10 +69,10 @@ def sequence_k_best(
     return np.concatenate(labels), np.array(scores), np.array(counts, dtype=np.int64)
 
 
-def _best(found: Table, k: int) -> list[Prefix]:
-    e, pair, kept, forbids = found.e, found.pair, found.lattice.kept, found.forbidden is not None
-    if found.forbidden is not None:
-        pair = np.where(found.forbidden, -np.inf, pair)
+def _best(table: Table, k: int) -> list[Prefix]:
+    e, pair, kept, forbids = table.e, table.pair, table.lattice.kept, table.forbidden is not None
+    if table.forbidden is not None:
+        pair = np.where(table.forbidden, -np.inf, pair)
     at: dict[int, list[Prefix]] = {y: [(float(e[0, y]), [y])] for y in np.flatnonzero(kept[0]).tolist()}
     for t in range(1, len(e)):
         before, at = at, {}

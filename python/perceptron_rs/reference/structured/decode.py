@@ -117,10 +117,10 @@ def tables(
         yield Table(i, tokens.numbers, e, pair, lattice, may_not)
 
 
-def _mask(name: str, given: NDArray[np.bool_] | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
+def _mask(name: str, mask: NDArray[np.bool_] | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
     """Return booleans: a byte that is neither 0 nor 1 is true, whatever NumPy makes of it."""
-    if given is None:
+    if mask is None:
         return None
-    if given.shape != shape:
-        raise ValueError(f"{name} must have the shape {shape}, got {given.shape}")
-    return np.asarray(given.view(np.uint8) != 0)
+    if mask.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape}, got {mask.shape}")
+    return np.asarray(mask.view(np.uint8) != 0)

@@ -61,25 +61,25 @@ def sequence_margins(
     return path, margins
 
 
-def _scores(found: Table) -> NDArray[np.float64]:
+def _scores(table: Table) -> NDArray[np.float64]:
     """Return for each token and label the best score of the sequences that have it there, if any is kept."""
-    e, pair, kept = found.e, found.pair, found.lattice.kept
-    if found.forbidden is not None:
-        pair = np.where(found.forbidden, -np.inf, pair)
+    e, pair, kept = table.e, table.pair, table.lattice.kept
+    if table.forbidden is not None:
+        pair = np.where(table.forbidden, -np.inf, pair)
     rest = np.zeros(e.shape)
     for t in range(len(e) - 2, -1, -1):
         after = np.flatnonzero(kept[t + 1])
         rest[t] = (pair[t + 1][:, after] + (e[t + 1, after] + rest[t + 1, after])).max(axis=1)
-    scores = np.where(kept, found.lattice.delta + rest, -np.inf)
-    good = np.isfinite(scores) | ((scores == -np.inf) & (~kept | (found.forbidden is not None)))
+    scores = np.where(kept, table.lattice.delta + rest, -np.inf)
+    good = np.isfinite(scores) | ((scores == -np.inf) & (~kept | (table.forbidden is not None)))
     if not good.all():
-        raise found.too_large()
+        raise table.too_large()
     return scores
 
 
-def _margin(found: Table, scores: NDArray[np.float64], label: int) -> float:
+def _margin(table: Table, scores: NDArray[np.float64], label: int) -> float:
     best, second = float(scores[label]), float(np.delete(scores, label).max(initial=-math.inf))
     margin = best - second
     if not math.isfinite(best) or (not math.isfinite(margin) and second != -math.inf):
-        raise found.too_large()
+        raise table.too_large()
     return max(margin, 0.0)
