@@ -92,7 +92,7 @@ def test_blocks_change_no_bit(learner, size, engine):
 
 
 @pytest.mark.parametrize("give", [sp.csr_matrix, np.asarray, lambda X: X.tolist()])
-def test_the_form_of_the_batches_changes_no_bit(give):
+def test_the_form_of_the_batches_changes_no_bit(give, are_few):
     expected = AveragedPerceptron(**SHORT).fit(WHOLE, TWO)
     for size in (1, 7, N):
         source = batches_of(WHOLE, TWO, size=size)
@@ -104,7 +104,7 @@ def test_the_form_of_the_batches_changes_no_bit(give):
 @pytest.mark.parametrize("options", [{}, {"block_size": 4}, {"block_size": 25}, {"cache": "cache"}])
 @pytest.mark.parametrize("form", ["dense", "big-endian", "csr", "list"])
 @pytest.mark.parametrize("learner", [AveragedPerceptron(**SHORT), VotedPerceptron(**SHORT)])
-def test_a_source_may_fill_the_same_arrays_for_each_batch(learner, form, options, tmp_path):
+def test_a_source_may_fill_the_same_arrays_for_each_batch(learner, form, options, are_few, tmp_path):
     X, y, weight = np.empty((10, 5)), np.empty(10, dtype=Y.dtype), np.empty(10)
     X = {"dense": X, "big-endian": X.astype(">f8"), "csr": sp.csr_matrix(np.ones((10, 5))), "list": []}[form]
     values = X.data.reshape(10, 5) if form == "csr" else X
@@ -132,7 +132,7 @@ def test_a_source_may_fill_the_same_arrays_for_each_batch(learner, form, options
 
 @pytest.mark.parametrize("size", [7, 30, 100])
 @pytest.mark.parametrize("weighted", [0, 1])
-def test_batches_without_weights_weigh_1_whatever_the_blocks(weighted, size):
+def test_batches_without_weights_weigh_1_whatever_the_blocks(weighted, size, are_few):
     """JSON lines have weights where somebody wrote them."""
     halves = [slice(0, 30), slice(30, N)]
     weights, parts = np.ones(N), [(REAL[half], TWO[half]) for half in halves]
@@ -419,29 +419,51 @@ def test_an_iterator_is_read_once():
 
 
 @pytest.mark.parametrize("what", ["X", "y", "sample_weight"])
-def test_passes_that_differ_are_refused(what):
-    passes = []
+def test_passes_that_differ_are_refused(what, are_few):
+    """The first two, of a few examples, which are then kept."""
+    passes, wrong = [], 2 if are_few else 3
 
     def batches():
         passes.append(1)
         batch = {"X": REAL.copy(), "y": TWO.copy(), "sample_weight": np.ones(N)}
-        if len(passes) == 3:
+        if len(passes) == wrong:
             batch[what][17] = 1 - batch[what][17]
-        yield tuple(batch.values())
+        yield tuple(part[:5] for part in batch.values())
+        yield tuple(part[5:] for part in batch.values())
 
-    with pytest.raises(ValueError, match=r"other examples in block 1 \(from 10 on\), in pass 3"):
+    where = r"batch 1 \(from 5 on\)" if are_few else r"block 1 \(from 10 on\)"
+    with pytest.raises(ValueError, match=f"gave other examples in {where}, in pass {wrong}"):
         Perceptron(max_iter=5).fit_stream(Source(batches=batches), block_size=10)
 
 
-def test_passes_of_other_lengths_are_refused():
+@pytest.mark.parametrize("more", [-1, 1])
+def test_passes_of_other_lengths_are_refused(more, are_few):
     passes = []
 
     def batches():
         passes.append(1)
-        yield REAL[: N - len(passes)], TWO[: N - len(passes)]
+        for first in range(0, 20 + 10 * more * len(passes), 10):
+            yield REAL[first : first + 10], TWO[first : first + 10]
 
     with pytest.raises(ValueError, match="gave"):
         Perceptron(max_iter=5).fit_stream(Source(batches=batches), block_size=10)
+
+
+def test_few_examples_are_read_twice_and_kept(are_few):
+    """And those whose classes and columns are said are learnt from while they are read."""
+    passes, parts = [], batches_of(REAL, TWO, size=7)
+
+    def batches():
+        passes.append(1)
+        yield from parts
+
+    expected = Perceptron(max_iter=3, shuffle=False, tol=None).fit(REAL, TWO)
+    for n_features, n_passes in ((None, 2 if are_few else 4), (5, 3)):
+        passes.clear()
+        source = Source(batches=batches, n_features=n_features)
+        classes = None if n_features is None else [0, 1]
+        assert story(clone(expected).fit_stream(source, classes)) == story(expected)
+        assert len(passes) == n_passes
 
 
 def test_batches_of_other_widths_in_other_blocks_are_refused():

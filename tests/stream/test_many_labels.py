@@ -44,7 +44,7 @@ def batches(X, Y, form=np.asarray, sizes=(7, 1, 20, 12)):
 @pytest.mark.parametrize(
     "learner", [Perceptron, AveragedPerceptron, VotedPerceptron, BudgetedKernelPerceptron]
 )
-def test_blocks_give_the_bits_of_all_at_once(learner, form, options, engine_name, tmp_path):
+def test_blocks_give_the_bits_of_all_at_once(learner, form, options, engine_name, are_few, tmp_path):
     X, Y = drawn()
     options = options | {"max_iter": 3, "tol": None, "shuffle": False, "engine": engine_name}
     if learner is BudgetedKernelPerceptron:

@@ -54,7 +54,7 @@ def test_blocks_change_no_bit(learner, engine_name):
 
 
 @pytest.mark.parametrize("hashed", [None, 64])
-def test_attributes_are_encoded_as_by_fit(hashed, tmp_path):
+def test_attributes_are_encoded_as_by_fit(hashed, are_few, tmp_path):
     model = SequencePerceptron(**SHORT, hash_columns=hashed)
     expected = clone(model).fit(ATTRIBUTES, TAGS)
     source = Source(batches=lambda: iter([(ATTRIBUTES[:11], TAGS[:11]), (ATTRIBUTES[11:], TAGS[11:])]))

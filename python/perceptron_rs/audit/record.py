@@ -161,18 +161,19 @@ class StreamRecord:
         self.estimator = estimator
         call, before = _next_call(estimator, "fit_stream", state, weighted=False)
         self.call = None if call is None else replace(call, block_size=block_size)
-        self.digester = None
+        self.digester = self.aside = None
         if before is not None and call is not None:
             self.digester = Digester(before, call.columns, key_of(estimator.audit_key))
+            self.aside = ThreadPoolExecutor(1, "perceptrons-audit")
         self.seen, self.behind = 0, behind
-        self.aside = ThreadPoolExecutor(1, "perceptrons-audit")
         self.working: deque[Future[None]] = deque()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.aside.shutdown(cancel_futures=True)
+        if self.aside is not None:
+            self.aside.shutdown(cancel_futures=True)
 
     @property
     def missing(self) -> int | None:
@@ -194,7 +195,7 @@ class StreamRecord:
         """
         if self.call is not None and weights is not None:
             self.call = replace(self.call, weighted=True)
-        if self.digester is not None and first == self.seen:
+        if self.digester is not None and self.aside is not None and first == self.seen:
             self.seen += len(labels) if lengths is None else len(lengths)
             known = rows if isinstance(rows, CsrRows | DenseRows) else stored
             examples = DigestInput(known, self.digester.columns, labels, weights, lengths)

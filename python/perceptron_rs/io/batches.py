@@ -43,6 +43,12 @@ def batch_length(batch: Batch) -> int:
     return batch.X.shape[0] if batch.lengths is None else len(batch.lengths)
 
 
+def example_arrays(batch: Batch) -> list[NDArray[Any]]:
+    """Return the arrays of the examples."""
+    every = (*parts_of(batch.X), batch.y, batch.sample_weight, batch.lengths)
+    return [array for array in every if array is not None]
+
+
 def slice_batch(batch: Batch, first: int, last: int) -> Batch:
     """Return examples ``first`` to ``last - 1``."""
     X, y, weights, lengths = batch

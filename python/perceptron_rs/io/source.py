@@ -26,7 +26,7 @@ from perceptron_rs.arrays.likes import (
 from perceptron_rs.arrays.scalars import check_among, number, whole_number
 from perceptron_rs.errors import naming, refuse_no_name
 from perceptron_rs.io.arrays import load_npy, read_npz
-from perceptron_rs.io.batches import Batch, joined, parts_of
+from perceptron_rs.io.batches import Batch, example_arrays, joined, parts_of
 from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PathLike
@@ -40,8 +40,8 @@ Files: TypeAlias = list[tuple[str, int, int]]
 #: Given a number of parts, or None, callables that each read one, in any process.
 Cut: TypeAlias = Callable[[int | None], list[Callable[[], Batch]]]
 
-#: Bytes of a list of batches that are joined.
-_SMALL = 2**26
+#: Bytes of batches that are joined, and kept from pass to pass.
+SMALL = 2**26
 
 #: Of examples and columns: more take more bytes than can be counted.
 _LARGEST = 2**48
@@ -57,7 +57,7 @@ class Source:
     ----------
     batches : callable
         Returns an iterator over tuples ``(X, y)``, ``(X, y, sample_weight)`` or `Batch`. It is called once
-        for each pass, and must give the same examples each time.
+        for each pass that reads, and must give the same examples each time.
     between : callable, default=None
         Returns examples ``first`` to ``last - 1`` as a `Batch`, if that takes no reading of other examples.
     advise : callable, default=None
@@ -235,20 +235,32 @@ def as_source(source: object) -> Source:
 
 def _is_small_table(batches: list[Any]) -> bool:
     """Whether these are arrays of one table: to join them once takes less than to read them in each pass."""
-    n_bytes, forms = 0, set()
-    for batch in batches:
-        if not (isinstance(batch, tuple) and 2 <= len(batch) <= 4) or any(x is not None for x in batch[3:]):
-            return False
-        X, *others = batch[:3]
-        by_row = [part for part in others if part is not None]
-        arrays = [*(parts_of(X) if is_sparse(X) and X.format == "csr" else (X,)), *by_row]
-        if not all(type(array) is np.ndarray for array in arrays) or others[0] is None or X.ndim != 2:
-            return False
-        if not all(array.shape[:1] == X.shape[:1] for array in by_row):
-            return False
-        n_bytes += sum(array.nbytes for array in arrays)
-        forms.add((len(arrays), X.dtype, X.shape[1], *((array.ndim, array.dtype.kind) for array in by_row)))
-    return len(forms) == 1 and n_bytes <= _SMALL
+    if len(forms := set(map(form_of_arrays, batches))) != 1 or None in forms:
+        return False
+    return sum(part.nbytes for batch in batches for part in example_arrays(Batch(*batch))) <= SMALL
+
+
+def form_of_arrays(batch: Any) -> tuple[object, ...] | None:
+    """Return what batches have in common whose arrays can be joined as they are; None of any others."""
+    if (
+        not isinstance(batch, tuple)
+        or not 2 <= len(batch) <= 4
+        or any(part is not None for part in batch[3:])
+    ):
+        return None
+    X, by_row = batch[0], [part for part in batch[1:] if part is not None]
+    is_dense = type(X) is np.ndarray
+    if batch[1] is None or not (is_dense or (is_sparse(X) and X.format == "csr")):
+        return None
+    if len(batch) == 4 and batch[3] is not None:  # sequences
+        return None
+    for array in (*(() if is_dense else parts_of(X)), *by_row):
+        if type(array) is not np.ndarray or array.dtype.kind in "OT":
+            return None
+    n = X.shape[0] if len(X.shape) == 2 else -1
+    if not all(array.ndim and len(array) == n for array in by_row):
+        return None
+    return is_dense, X.dtype, X.shape[1], *[(array.ndim, array.dtype.kind) for array in by_row]
 
 
 def open_arrays(

@@ -84,6 +84,8 @@ def csr_rows(X: MatrixLike, first: int, last: int) -> CsrArrays:
 
 def is_sparse(X: MatrixLike) -> bool:
     """Whether X is a sparse matrix, of SciPy or ours."""
+    if type(X) is np.ndarray:
+        return False
     issparse = imported("scipy.sparse", "issparse")  # who has one of its matrices has imported it
     return isinstance(X, CsrArrays) or (issparse is not None and bool(issparse(X)))
 

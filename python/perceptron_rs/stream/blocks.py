@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
+from itertools import chain, islice
 from mmap import mmap
 from queue import SimpleQueue
 from threading import Thread
@@ -26,12 +27,22 @@ from perceptron_rs.io.batches import (
     batch_length,
     concatenate_batches,
     csr,
+    example_arrays,
     parts_of,
     refuse_other_shape,
     refuse_other_width,
     slice_batch,
 )
-from perceptron_rs.io.source import Files, Source, as_source, borders, changed_file, stamps
+from perceptron_rs.io.source import (
+    SMALL,
+    Files,
+    Source,
+    as_source,
+    borders,
+    changed_file,
+    form_of_arrays,
+    stamps,
+)
 from perceptron_rs.models.document import json_text
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.rows.examples import check_matrix, columns_of, recipe_of
@@ -163,7 +174,7 @@ class Stream:
             return
         for number, batch in enumerate(map(concatenate_batches, blocks_of(source, self.size))):
             n_rows += batch_length(batch)
-            if self.is_summed or not source.files:  # else the time of change tells it
+            if self.is_summed or (source.again and not source.files):  # else the time of change tells it
                 checksum_now = checksum(example_arrays(batch))
                 if number < len(self.sums) or not is_first:
                     self._compare(number, checksum_now)
@@ -193,11 +204,16 @@ class Stream:
         return self.sums[:both] == sums[:both] and not is_longer
 
     def _refuse_other(self, what: str) -> None:
-        raise ArgumentError(
-            f"{{name}} gave {what}, in pass {self.passes}",
-            "each pass must give the same examples in the same order, or set {cache} to read them once",
-            name=self.source.name,
-        )
+        raise _differs(self.source, what, self.passes)
+
+
+def _differs(source: Source, what: str, number: int) -> ArgumentError:
+    """Return the error for a source whose pass of this number gave something else."""
+    return ArgumentError(
+        f"{{name}} gave {what}, in pass {number}",
+        "each pass must give the same examples in the same order, or set {cache} to read them once",
+        name=source.name,
+    )
 
 
 def _result(future: Future[Any]) -> Any:
@@ -346,6 +362,62 @@ def n_bytes(batch: Batch) -> int:
     return sum(part.nbytes for part in parts_of(batch.X))
 
 
+def kept_source(source: Source) -> Source:
+    """Return a source that keeps its examples in memory, if these are few: a pass takes less than reading.
+
+    They are read twice, to see that each pass would give the same. Of many, what was read is given first.
+    """
+    if source.between is not None or source.files or not source.again:
+        return source
+    batches, left = source.batches(), SMALL
+    read: list[Batch] = []
+    sums: list[int] = []
+    forms = set()
+    for given in batches:
+        forms.add(form_of_arrays(given))
+        read.append(_of_arrays(given))
+        arrays = example_arrays(read[-1])
+        sums.append(checksum(arrays))
+        left -= sum(array.nbytes for array in arrays)
+        if left < 0:
+            break
+    is_refilled = sums != [checksum(example_arrays(batch)) for batch in read]
+    if left < 0:
+        first = [] if is_refilled else [chain(_popped(list(map(_own, reversed(read)))), batches)]
+        return replace(source, batches=lambda: first.pop() if first else source.batches())
+    n, n_again = list(map(batch_length, read)), 0
+    if not sum(n):
+        return source
+    for number, batch in enumerate(map(_of_arrays, islice(source.batches(), len(read) + 1))):
+        if sums[number : number + 1] != [checksum(example_arrays(batch))]:
+            raise _differs(source, f"other examples in batch {number} (from {n_again} on)", 2)
+        n_again += n[number]
+        if is_refilled:
+            read[number] = _own(batch)
+    if n_again < sum(n):
+        raise _differs(source, f"{n_again} examples, and {sum(n)} before", 2)
+    held = read if len(forms) == 1 else map(array_batch, read)
+    whole = concatenate_batches(list(filter(batch_length, held)))  # of no examples, labels have no type
+    return replace(
+        source,
+        batches=lambda: iter([whole]),
+        between=partial(slice_batch, whole),
+        n_rows=sum(n),
+        at_hand=True,
+    )
+
+
+def _of_arrays(given: Any) -> Batch:
+    """Return a batch of arrays; those that can be joined as they are will be looked at all at once."""
+    return array_batch(given) if form_of_arrays(given) is None else Batch(*given)
+
+
+def _popped(batches: list[Batch]) -> Iterator[Batch]:
+    """Give batches from the last one on, of which none is kept."""
+    while batches:
+        yield batches.pop()
+
+
 def blocks_of(source: Source, size: int) -> Iterator[list[Batch]]:
     """Give the examples of a source ``size`` at a time, as batches and parts of batches.
 
@@ -483,12 +555,6 @@ def classes_of_columns(
             known=classes.tolist(),
         )
     return classes
-
-
-def example_arrays(batch: Batch) -> list[NDArray[Any]]:
-    """Return the arrays of the examples."""
-    every = (*parts_of(batch.X), batch.y, batch.sample_weight, batch.lengths)
-    return [array for array in every if array is not None]
 
 
 def checksum(arrays: Iterable[NDArray[Any]], before: int = 0) -> int:

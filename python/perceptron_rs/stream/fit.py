@@ -33,6 +33,7 @@ from perceptron_rs.stream.blocks import (
     StreamFacts,
     array_batch,
     classes_of_columns,
+    kept_source,
     n_bytes,
     of_columns,
     of_same_columns,
@@ -80,12 +81,18 @@ class Options:
 
 
 def open_stream(
-    X: object, classes: ArrayLike, options: Options, *, counts: bool = False, least: int = 2
+    X: object,
+    classes: ArrayLike,
+    options: Options,
+    *,
+    counts: bool = False,
+    least: int = 2,
+    repeats: bool = False,
 ) -> Stream:
     """Return the examples as a stream whose facts are known: after a first pass, if it takes one.
 
     ``counts`` says whether the numbers of examples are among the facts, ``least`` how many classes there must
-    be.
+    be, ``repeats`` whether there will be several passes.
     """
     source = of_same_columns(as_source(X))
     if classes is not None:
@@ -104,19 +111,22 @@ def open_stream(
             cause="cache",
             values={"shuffle": "block"},
         )
+    width = source.n_features
+    is_known = classes is not None and width is not None and source.is_shifted is not None and not counts
+    if repeats and not (is_known or options.shuffle or options.cache is not None):
+        source = kept_source(source)
     before = stamps(source.files)
     source, sample = _sampled(source, options, of_labels=classes is not None)
     size = _block_size(source, sample, options)
     stream = Stream(source, size, is_summed=options.checkpoint is not None, stamps=before)
-    width = source.n_features
-    if classes is not None and width is not None and source.is_shifted is not None and not counts:
+    if is_known and classes is not None and width is not None:
         is_multilabel = sample is not None and sample.y.ndim == 2
         if sample is not None and is_multilabel:
             classes = classes_of_columns(classes, source, sample.y.shape[1])
         elif sample is not None:
             classes = classes_like(classes, sample.y)
         stream.facts = StreamFacts(
-            int(width), classes, source.is_shifted, source.n_rows, is_multilabel=is_multilabel
+            int(width), classes, bool(source.is_shifted), source.n_rows, is_multilabel=is_multilabel
         )
         return stream
     del sample  # while the blocks are read
@@ -137,8 +147,7 @@ def _sampled(source: Source, options: Options, *, of_labels: bool = False) -> tu
 
     The first pass does not read them again: nothing is lost of what can be read only once.
     """
-    is_stored = source.between is not None or bool(source.files)
-    of_size = is_stored and options.block_size is None and source.n_in_batch is None and not options.shuffle
+    of_size = options.block_size is None and source.n_in_batch is None and not options.shuffle
     if not (of_labels or of_size):
         return source, None
     if source.between is not None:
@@ -158,10 +167,11 @@ def _block_size(source: Source, sample: Batch | None, options: Options) -> int:
         return int(options.block_size)
     if source.n_in_batch is not None and not options.shuffle:
         return source.n_in_batch
-    is_stored = source.between is not None or bool(source.files)
-    if options.shuffle or sample is None or not is_stored:  # no order may depend on how examples are stored
+    if options.shuffle or sample is None:  # no order may depend on how examples are stored
         return _USUAL
-    return max(1, _BYTES * batch_length(sample) // max(1, n_bytes(sample)))
+    n, size = batch_length(sample), max(1, n_bytes(sample))
+    is_as_given = source.between is None and not source.files and _BYTES // 32 <= size <= _BYTES
+    return n if is_as_given else max(1, _BYTES * n // size)  # what is given so is not put together
 
 
 class Blocks(Feeder):
@@ -200,7 +210,8 @@ class Blocks(Feeder):
         source = of_columns(model, examples) if self.goes_on else as_source(examples)
         if not source.again and self.options.cache is None:
             self._refuse_more_passes(source, classes, counts=counts)
-        self.stream = open_stream(source, classes, self.options, counts=counts, least=least)
+        repeats = model.max_iter > 1
+        self.stream = open_stream(source, classes, self.options, counts=counts, least=least, repeats=repeats)
         is_multilabel = self.stream.facts.is_multilabel
         if is_multilabel and not learns_many(model):
             raise OptionsError(
@@ -398,7 +409,8 @@ class StreamFit(Trainable):
         source : Source, tuple of arrays, or iterable of batches
             The examples: what the functions ``open_...`` of ``perceptron_rs.io`` return, a tuple
             ``(X, y)`` or ``(X, y, sample_weight)``, or an object that gives such tuples each time it is
-            iterated over, which may fill the same arrays for each. Of a sequence learner, sequences:
+            iterated over, which may fill the same arrays for each. Up to 64 MB of these are read twice, and
+            kept in memory, unless their classes and columns are given. Of a sequence learner, sequences:
             tuples ``(X, y, None, lengths)``, or ``(X, y)`` of lists of sequences.
         classes : array-like of shape (n_classes,), default=None
             All classes that occur. Labels of the data say their type. If None, a first pass finds them. A
