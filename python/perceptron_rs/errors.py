@@ -196,6 +196,8 @@ class naming:  # noqa: N801  called like a function
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if isinstance(error, NotImplementedError):  # of pandas, about values in runs
+            raise TypeError(f"{self.argument} holds what makes no array, {error}; decode it first") from error
         if not isinstance(error, (TypeError, ValueError, OverflowError)):
             return
         if isinstance(error, ArgumentError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import signal
 import threading
 
@@ -334,3 +335,16 @@ def test_a_penalty_of_a_step_must_be_finite(engine_name):
     model = Perceptron(penalty="l2", alpha=1e300, eta0=1e300, engine=engine_name)
     with pytest.raises(ValueError, match=r"^alpha must be finite times eta0, 1e\+300, got 1e\+300"):
         model.fit(GOOD, Y)
+
+
+@pytest.mark.parametrize("kind", [learner.kind for learner in LEARNERS.values()])
+def test_missing_arguments_name_no_base_class(kind):
+    """Python names a method with the class that defines it, of which users know nothing."""
+    names = [name for name, member in inspect.getmembers(kind, callable) if name[0] != "_"]
+    own = [
+        name for name in names if inspect.unwrap(getattr(kind, name)).__module__.startswith("perceptron_rs")
+    ]
+    assert {"predict", "fit", "save"} <= set(own)
+    assert [inspect.unwrap(getattr(kind, name)).__qualname__ for name in own] == own
+    with pytest.raises(TypeError, match=r"^fit\(\) missing .*'X'"):
+        kind().fit()

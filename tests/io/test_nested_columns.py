@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.feather
@@ -36,6 +37,31 @@ def test_lists_of_any_kind_are_rows(name):
 def test_lists_that_overlap_or_are_codes():
     assert rows(pa.ListViewArray.from_arrays([0, 0, 1], [2, 2, 2], NUMBERS)) == [[5, 6], [5, 6], [6, 3]]
     assert rows(pa.DictionaryArray.from_arrays([1, 0, 1], PAIRS)) == [[3, 4], [1, 2], [3, 4]]
+
+
+def test_values_in_runs_are_read_as_fit_reads_them():
+    def runs(values):
+        return pa.RunEndEncodedArray.from_arrays(pa.array([2, 5], pa.int32()), pa.array(values)).slice(1)
+
+    table = pa.table({"x": runs([1.5, -2.0]), "y": runs(["a", "b"])})
+    model = Perceptron(max_iter=3, tol=None, shuffle=False)
+    expected = model.fit(table.select(["x"]), table["y"]).coef_
+    assert model.fit_stream(open_arrow(table, target="y")).coef_.tobytes() == expected.tobytes()
+    with pytest.raises(ValueError, match="row 2: column 'x' has a missing value"):
+        model.fit_stream(open_arrow(table.set_column(0, "x", runs([1.5, None])), target="y"))
+
+
+def test_values_in_runs_of_pandas_are_named():
+    """pandas makes no array of them."""
+    numbers = pa.RunEndEncodedArray.from_arrays(pa.array([2, 4], pa.int32()), pa.array([1.0, -1.0]))
+    words = pa.RunEndEncodedArray.from_arrays(pa.array([2, 4], pa.int32()), pa.array(["a", "b"]))
+    x, y = (pd.Series(pd.array(array, dtype=pd.ArrowDtype(array.type))) for array in (numbers, words))
+    model = Perceptron(max_iter=3, tol=None, shuffle=False)
+    assert model.fit(np.eye(4), y).classes_.tolist() == ["a", "b"]
+    with pytest.raises(TypeError, match=r"^X holds what makes no array, run_end_encoded.*; decode it first"):
+        model.fit(pd.DataFrame({"x": x}), y)
+    with pytest.raises(TypeError, match=r"^sample_weight holds what makes no array, run_end_encoded"):
+        model.fit(np.eye(4), y, sample_weight=x)
 
 
 @pytest.mark.parametrize("kind", [pa.list_, pa.large_list, pa.list_view, pa.large_list_view])

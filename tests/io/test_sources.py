@@ -129,6 +129,7 @@ def test_a_pipe_is_read_once(text):
     os.write(writer, text)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
+        assert open_svmlight(pipe).name == "the open file"  # which is called by its number elsewhere
         source = open_svmlight(pipe, n_features=30, zero_based=False)
         model = Perceptron(max_iter=1, tol=None).fit_stream(source, classes=[1, 2, 3])
     assert digest(model) == digest(Perceptron(max_iter=1, tol=None, shuffle=False).fit(X, Y.astype(float)))

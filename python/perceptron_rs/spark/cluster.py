@@ -136,7 +136,8 @@ def as_list(frame: DataFrame, name: str) -> Column:
     if frame.schema[name].dataType.typeName() == "vectorudt":
         from pyspark.ml.functions import vector_to_array
 
-        return vector_to_array(name).alias(name)
+        column = functions.col(name)
+        return functions.when(column.isNotNull(), vector_to_array(column)).alias(name)  # it fails on null
     return functions.col(name)
 
 

@@ -162,6 +162,8 @@ def single(column: pa.Array | pa.ChunkedArray) -> pa.Array:
         return single(column.storage)
     if arrow("types").is_dictionary(column.type):
         return single(column.dictionary).take(column.indices)
+    if str(column.type).startswith("run_end_encoded"):
+        return single(arrow("compute").run_end_decode(column))
     if str(column.type) == "string_view":
         return column.cast(arrow().large_string())
     return _as_lists(column) if _is_list_view(column.type) else column

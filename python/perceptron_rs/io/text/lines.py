@@ -64,7 +64,10 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 def name_of_file(file: object) -> str:
     """Return what messages call a file: the name that it has, or its path."""
-    return str(getattr(file, "name", None) or (file if isinstance(file, str) else "the open file"))
+    name = getattr(file, "name", None) or file
+    return (
+        str(name) if isinstance(name, str | bytes | os.PathLike) else "the open file"
+    )  # of a pipe it is a number
 
 
 def names_of(files: Sequence[object]) -> str:
