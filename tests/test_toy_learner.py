@@ -138,7 +138,7 @@ def _names_in(path):
 
 
 def test_few_files_of_the_package_name_a_learner():
-    """Three of its own, with the lesson, and five lists; settings know what the pocket alone has."""
+    """Three of its own, with the lesson, and five lists."""
     package = Path(perceptron_rs.__file__).parent
     parts = ("", "Parameters", "Predictor")
     names = {"pocket", "Pocket", *(f"PocketPerceptron{part}" for part in parts)}
@@ -146,7 +146,7 @@ def test_few_files_of_the_package_name_a_learner():
     found = {path.relative_to(package) for path in paths if _names_in(path) & names}
     own = {"linear/pocket.py", "reference/linear/pocket.py", "reference/lessons/pocket.py"}
     listed = {"__init__.pyi", "registry.py", "linear/parameters.py", "linear/predictor.py"}
-    assert found == set(map(Path, own | listed | {"reference/linear/run.py", "settings.py"}))
+    assert found == set(map(Path, own | listed | {"reference/linear/run.py"}))
 
 
 def test_few_files_of_the_core_name_a_learner():

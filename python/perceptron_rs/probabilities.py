@@ -15,13 +15,12 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.named import OwnArrays
+from perceptron_rs.arrays.named import Floats, OwnArrays
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.choices import CalibrationMethod
 from perceptron_rs.engines import Engine
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-Floats = NDArray[np.float64]
 
 _LARGEST = float(np.finfo(np.float64).max)
 #: Numbers that each exponential is worth, for pieces.

@@ -32,7 +32,7 @@ _OF_PROCESS = {"verbose": 0, "n_jobs": None}
 #: More values than that are digested on a thread of their own, while the engine learns.
 _LARGE = 1 << 18
 
-Method: TypeAlias = Literal["fit", "partial_fit", "fit_stream"]
+FitMethod: TypeAlias = Literal["fit", "partial_fit", "fit_stream"]
 Start: TypeAlias = dict[str, NDArray[np.float64]]
 
 
@@ -51,7 +51,7 @@ class Call:
     Examples are rows, or sequences.
     """
 
-    method: Method
+    method: FitMethod
     parameters: dict[str, Any]
     columns: int
     #: Examples of a call, and how many calls of so many came one after another.
@@ -77,7 +77,7 @@ class Call:
 @contextmanager
 def recorded(
     estimator: Audited,
-    method: Method,
+    method: FitMethod,
     stored: StoredRows,
     labels: NDArray[np.uint32],
     weights: NDArray[np.float64] | None = None,
@@ -218,7 +218,7 @@ class StreamRecord:
 
 
 def _next_call(
-    estimator: Audited, method: Method, state: RunState | None, *, weighted: bool
+    estimator: Audited, method: FitMethod, state: RunState | None, *, weighted: bool
 ) -> tuple[Call | None, Digests | None]:
     """Return the call to add to the record, and the digests that it continues; None where there is none."""
     calls = record_of(estimator)

@@ -11,7 +11,7 @@ import numpy as np
 
 from perceptron_rs.audit import RECORD
 from perceptron_rs.audit.digests import BLOCK, Digests
-from perceptron_rs.audit.record import Call, Method, calls_of, record_of
+from perceptron_rs.audit.record import Call, FitMethod, calls_of, record_of
 from perceptron_rs.errors import about
 from perceptron_rs.estimator_attributes import Parametrised, parameter_names
 from perceptron_rs.models.container import read_document
@@ -111,7 +111,7 @@ def _from_json(description: object, kind: type[Parametrised]) -> Call:
     if not isinstance(description, dict) or set(description) - _OPTIONAL != _NEEDED:
         raise ValueError(f"each of its calls must hold {', '.join(sorted(_NEEDED))}")
     method, sizes = description["method"], description["sizes"]
-    if method not in get_args(Method):
+    if method not in get_args(FitMethod):
         raise ValueError(f"a call must be of fit, partial_fit or fit_stream, got {method!r:.80}")
     if not isinstance(sizes, list) or not sizes or not all(_is_size(size) for size in sizes):
         raise ValueError("the sizes of a call must be pairs of counts of at least 1")

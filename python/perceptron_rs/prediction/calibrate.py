@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import ArrayLike
+from perceptron_rs.arrays.named import Floats
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.arrays.scalars import check_among
 from perceptron_rs.choices import CalibrationMethod, words
@@ -21,7 +22,7 @@ from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.errors import OptionsError, warn_caller
 from perceptron_rs.float_mode import standard
 from perceptron_rs.prediction.predictor import Classifier
-from perceptron_rs.probabilities import Calibration, Floats, apply, of_scores, softmax
+from perceptron_rs.probabilities import Calibration, apply, of_scores, softmax
 from perceptron_rs.targets.label_sets import bits
 from perceptron_rs.targets.labels import encode, target_of
 from perceptron_rs.targets.planes import is_multilabel

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.arrays.named import arrays_of
-from perceptron_rs.audit.record import Method, recorded
+from perceptron_rs.audit.record import FitMethod, recorded
 from perceptron_rs.engines import LearntModel, RunState, rows_of
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.mixing.rounds import visited_bounds
@@ -50,7 +50,7 @@ class SequencesInMemory(InMemory):
 
     def __init__(
         self,
-        method: Method,
+        method: FitMethod,
         X: MatrixLike,
         y: ArrayLike,
         lengths: ArrayLike,

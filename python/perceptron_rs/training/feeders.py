@@ -17,7 +17,7 @@ from perceptron_rs.arrays.csr import StoredRows
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.arrays.named import State
 from perceptron_rs.arrays.pieces import pieces
-from perceptron_rs.audit.record import Method, recorded
+from perceptron_rs.audit.record import FitMethod, recorded
 from perceptron_rs.engines import Engine, LearntModel, Model, Run, RunState, rows_of
 from perceptron_rs.mixing.rounds import Mixed, in_threads, visited_bounds
 from perceptron_rs.mixing.shares import DraftState
@@ -72,7 +72,7 @@ class InMemory(Feeder):
 
     def __init__(
         self,
-        method: Method,
+        method: FitMethod,
         X: MatrixLike,
         y: ArrayLike,
         sample_weight: ArrayLike = None,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import ArrayLike
 from perceptron_rs.arrays.named import State, arrays_of
-from perceptron_rs.audit.record import Method, note_end
+from perceptron_rs.audit.record import FitMethod, note_end
 from perceptron_rs.choices import ClassWeight
 from perceptron_rs.engines import Engine, LearntModel, Rows, RunState, get_engine
 from perceptron_rs.errors import ArgumentError, OptionsError, overflow, warn_caller
@@ -74,8 +74,8 @@ class Feeder(ABC):
     #: What that was, (n, K), unless all weights are above 0.
     activations: NDArray[np.float64] | None = None
 
-    def __init__(self, method: Method, start: Mapping[str, object] | None = None) -> None:
-        self.method: Method = method
+    def __init__(self, method: FitMethod, start: Mapping[str, object] | None = None) -> None:
+        self.method: FitMethod = method
         self.is_pass = method == "partial_fit"
         self.start = {} if start is None else {name: w for name, w in start.items() if w is not None}
 
