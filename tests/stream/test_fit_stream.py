@@ -91,7 +91,9 @@ def test_blocks_change_no_bit(learner, size, engine):
         assert vars(found).keys() - {"_calls"} == vars(expected).keys() - {"_calls"}
 
 
-@pytest.mark.parametrize("give", [sp.csr_matrix, np.asarray, lambda X: X.tolist()])
+@pytest.mark.parametrize(
+    "give", [sp.csr_matrix, np.asarray, lambda X: X.tolist(), lambda X: X.astype(object)]
+)
 def test_the_form_of_the_batches_changes_no_bit(give, are_few):
     expected = AveragedPerceptron(**SHORT).fit(WHOLE, TWO)
     for size in (1, 7, N):
@@ -460,7 +462,8 @@ def test_few_examples_are_read_twice_and_kept(are_few):
     expected = Perceptron(max_iter=3, shuffle=False, tol=None).fit(REAL, TWO)
     for n_features, n_passes in ((None, 2 if are_few else 4), (5, 3)):
         passes.clear()
-        source = Source(batches=batches, n_features=n_features)
+        n_rows = None if n_features is None else N
+        source = Source(batches=batches, n_features=n_features, n_rows=n_rows)
         classes = None if n_features is None else [0, 1]
         assert story(clone(expected).fit_stream(source, classes)) == story(expected)
         assert len(passes) == n_passes

@@ -252,9 +252,7 @@ def form_of_arrays(batch: Any) -> tuple[object, ...] | None:
     is_dense = type(X) is np.ndarray
     if batch[1] is None or not (is_dense or (is_sparse(X) and X.format == "csr")):
         return None
-    if len(batch) == 4 and batch[3] is not None:  # sequences
-        return None
-    for array in (*(() if is_dense else parts_of(X)), *by_row):
+    for array in (*parts_of(X), *by_row):
         if type(array) is not np.ndarray or array.dtype.kind in "OT":
             return None
     n = X.shape[0] if len(X.shape) == 2 else -1

@@ -161,7 +161,7 @@ class Stream:
             raise ValueError(f"{name} changed while it was read; start again when nobody writes to it")
 
     def _in_turn(self) -> Iterator[Batch]:
-        source, n_rows, is_first = self.source, 0, self.facts.n_rows is None
+        source, n_rows, is_first = self.source, 0, self.passes == 1
         if source.between is not None:  # of which a run asks for single blocks
             assert source.n_rows is not None
             for ends in borders(source.n_rows, self.size):
