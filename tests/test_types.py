@@ -70,6 +70,7 @@ from perceptron_rs.io import open_csv
 clusters.Perceptron(client=None, alpha=0.5, penalty="l2", max_iter=3).fit([[1.0]], [1]).coef_
 io.StringIO()
 Perceptron().fit_stream(open_csv("a.csv", target="y", columns=["a"], hash_bits=3))
+load_predictor("a").predict([[1.0]]).tolist()
 """
 
 

@@ -169,6 +169,11 @@ class Predictor:
 
         @property
         def _fixed(self) -> tuple[str, ...]: ...
+
+        # Each kind has those that its estimator has, with arguments of their own.
+        def predict(self, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
+        def decision_function(self, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
+        def predict_proba(self, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
     else:
         _fixed = ()
 
