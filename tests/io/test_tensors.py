@@ -142,7 +142,7 @@ def test_margins_of_mapped_halves(tmp_path):
     assert max_margin(mapped, y).lower == max_margin(X.astype(np.float64), y).lower
     bad = X.astype(ml_dtypes.bfloat16)
     bad[3, 2] = np.nan
-    with pytest.raises(ValueError, match="Input X contains NaN in row 3 .counted from 0., column 2"):
+    with pytest.raises(ValueError, match=r"Input X contains NaN in row 3 \(counted from 0\), column 2"):
         is_separable(bad, y)
 
 
