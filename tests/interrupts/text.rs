@@ -1,12 +1,10 @@
 use perceptron_rs::monitor::NUMBERS;
-use perceptron_rs::text::{
-    Analyzer, Grams, Hashing, Letters, Norm, SparseView, added, hashed, normalized, parted,
-};
+use perceptron_rs::text::{Analyzer, Grams, Hashing, Letters, Norm, SparseView, added, hashed, normalized};
 
 use super::at_each_question;
 
 #[test]
-fn rows_of_texts_that_are_hashed_normed_added_and_parted() {
+fn rows_of_texts_that_are_hashed_normed_and_added() {
     const ROWS: usize = 10;
     const EACH: usize = NUMBERS / 8;
     let letters = Letters::new("").expect("little");
@@ -22,7 +20,6 @@ fn rows_of_texts_that_are_hashed_normed_added_and_parted() {
         at_each_question(|monitor| hashed(&texts, &grams, hashing, None, monitor).is_err()),
         at_each_question(|monitor| normalized(&values, &ends, Norm::L2, monitor).is_err()),
         at_each_question(|monitor| added(&[rows(), rows()], monitor).is_err()),
-        at_each_question(|monitor| parted(rows(), EACH as i64, 2, monitor).is_err()),
     ];
     assert!(asked.iter().all(|asked| (4..=ROWS + 3).contains(asked)), "{asked:?}");
 }
