@@ -9,7 +9,7 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.preprocessing import StandardScaler, normalize
 
-from perceptron_rs import AveragedPerceptron, load, load_predictor
+from perceptron_rs import AveragedPerceptron, digest, load, load_predictor
 from perceptron_rs.features.text import HashedText
 from perceptron_rs.io import open_csv, open_examples, open_parquet
 from perceptron_rs.io.hashed import hasher
@@ -143,6 +143,17 @@ def test_streams_and_python_learn_the_same(call, files):
     first, second = (part() for part in open_parquet(files / "a.parquet", **options).partitions()[:2])
     whole = np.concatenate([first.X.toarray(), second.X.toarray()])
     assert (whole == expected()[:80].toarray()).all()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_a_stream_of_scaled_texts_has_the_digest_of_a_fit(call, files, suffix):
+    argv = ["--target", "label", "--text-columns", "text,title", "--scale", "maxabs", "--max-iter", 2]
+    argv += ["--tol", "none", "--quiet", "--model", files / "m"]
+    digests = []
+    for more in ("--stream", "--no-shuffle"):
+        assert call("train", "averaged", files / f"a.{suffix}", *argv, more).status == 0
+        digests.append(digest(load(files / "m")))
+    assert digests[0] == digests[1]
 
 
 def test_inspect_says_the_recipe_and_names_features(call, files):

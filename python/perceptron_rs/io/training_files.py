@@ -235,7 +235,7 @@ class TrainingFiles(ExampleFiles):
             texts |= dict.fromkeys(data.hashed[1] if data.hashed else ())
             if fit is not None:
                 self._fit_to(fit, data)
-        if self.reading.hash_bits is not None and not self.reading.texts:
+        if self.reading.asks_strings(self.form):
             self.reading = replace(self.reading, texts=tuple(texts))
         if fit is not None:
             self.reading = replace(self.reading, scale=fit.scale(), in_blocks=False)
