@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -31,6 +33,22 @@ def read(features, label=("a", "b", "a"), *, weight=None, kind=None, is_sequence
 def test_what_is_no_frame_of_spark_is_refused(frame):
     with pytest.raises(TypeError, match=r"(?s)frame must be a data frame of Spark, got .*createDataFrame"):
         cluster.SparkCluster(frame, cluster.Columns(("features",), "label"))
+
+
+@pytest.mark.parametrize(
+    ("features", "text"),
+    [
+        ((), "features must name a column, got none"),
+        (("x", "z"), "frame has no column 'z'; its columns are 'x', 'y', 'label'"),
+        (("X",), "frame has no column 'X'"),
+        (("x", "y", "x"), "column 'x' is named twice"),
+        (("x", "label"), "column 'label' is named twice"),
+    ],
+)
+def test_columns_that_a_frame_lacks_are_named(features, text):
+    frame = SimpleNamespace(mapInArrow=None, columns=["x", "y", "label"])
+    with pytest.raises(ValueError, match=text):
+        cluster.SparkCluster(frame, cluster.Columns(features, "label"))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -34,7 +34,14 @@ from perceptron_rs.distributed.partition import (
 )
 from perceptron_rs.distributed.weights import EpochWeights, Mixture, SentWeights, mixed
 from perceptron_rs.io.batches import Batch
-from perceptron_rs.io.tables.columns import CellError, features_of, is_lists, matrix, number_column
+from perceptron_rs.io.tables.columns import (
+    CellError,
+    features_of,
+    is_lists,
+    matrix,
+    number_column,
+    quoted_names,
+)
 from perceptron_rs.mixing.shares import Change, Share
 from perceptron_rs.settings import Chain, Linear
 
@@ -71,6 +78,15 @@ class SparkCluster:
                 f"frame must be a data frame of Spark, got {frame!r:.80}; make one by createDataFrame of a "
                 f"SparkSession"
             )
+        if not columns.features:
+            raise ValueError("features must name a column, got none")
+        for name in columns.all:
+            if name not in frame.columns:
+                raise ValueError(
+                    f"frame has no column {name!r:.80}; its columns are {quoted_names(frame.columns)}"
+                )
+            if columns.all.count(name) > 1:
+                raise ValueError(f"column {name!r:.80} is named twice in features, label and weight")
         self.columns = columns
         self.frame = frame.select([as_list(frame, name) for name in columns.all])
         self.context = frame.sparkSession.sparkContext
@@ -133,12 +149,12 @@ class SparkCluster:
 
 def as_list(frame: DataFrame, name: str) -> Column:
     """Return a column that Arrow can carry: vectors of pyspark.ml become lists."""
-    if frame.schema[name].dataType.typeName() == "vectorudt":
-        from pyspark.ml.functions import vector_to_array
+    column = functions.col(name)
+    if frame.schema[name].dataType.typeName() != "vectorudt":
+        return column
+    from pyspark.ml.functions import vector_to_array
 
-        column = functions.col(name)
-        return functions.when(column.isNotNull(), vector_to_array(column)).alias(name)  # it fails on null
-    return functions.col(name)
+    return functions.when(column.isNotNull(), vector_to_array(column)).alias(name)  # it fails on null
 
 
 def answered(
