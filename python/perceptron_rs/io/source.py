@@ -242,11 +242,7 @@ def _is_small_table(batches: list[Any]) -> bool:
 
 def form_of_arrays(batch: Any) -> tuple[object, ...] | None:
     """Return what batches have in common whose arrays can be joined as they are; None of any others."""
-    if (
-        not isinstance(batch, tuple)
-        or not 2 <= len(batch) <= 4
-        or any(part is not None for part in batch[3:])
-    ):
+    if not (isinstance(batch, tuple) and 2 <= len(batch) <= 4) or any(x is not None for x in batch[3:]):
         return None
     X, by_row = batch[0], [part for part in batch[1:] if part is not None]
     is_dense = type(X) is np.ndarray

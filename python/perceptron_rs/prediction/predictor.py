@@ -12,7 +12,6 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 import numpy as np
@@ -99,19 +98,6 @@ def learnt_attribute(attribute: str, name: str) -> LearntAttribute:
     return LearntAttribute(read)
 
 
-def _is_of_package(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] == "perceptron_rs"
-
-
-def _name_methods(kind: type) -> None:
-    """Let what Python says of missing arguments name the method alone: nobody knows its base class."""
-    for name, member in vars(kind).items():
-        method = getattr(member, "method", member)  # which is not always available
-        while isinstance(method, FunctionType) and not name.startswith("_"):
-            method.__qualname__ = name
-            method = getattr(method, "__wrapped__", None)
-
-
 class Predictor:
     """What has been learnt, in use: it predicts, and several threads may share it.
 
@@ -180,9 +166,7 @@ class Predictor:
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         cls._shown = shown_by(cls, cls._learnt)
-        cls._is_ours = _is_of_package(cls)
-        for base in filter(_is_of_package, cls.__mro__):
-            _name_methods(base)
+        cls._is_ours = cls.__module__.partition(".")[0] == "perceptron_rs"
         for part in cls._schema.parts if hasattr(cls, "_schema") else ():
             if isinstance(part, Array) and part.shown and not hasattr(cls, part.shown):
                 setattr(cls, part.shown, learnt_attribute(part.shown, part.name))

@@ -164,9 +164,7 @@ def _one_dimension(y: ArrayLike, name: str) -> NDArray[np.generic]:
             y = np.asarray(labels)
         except ValueError:  # lists of several lengths
             raise lists_of_labels(name) from None
-        except (
-            NotImplementedError
-        ):  # of Arrow, about views of strings in a dictionary, or of pandas about ends of runs
+        except NotImplementedError:  # of Arrow about strings in a dictionary, or of pandas about ends of runs
             values = values_of(labels)
             y = np.array(list(labels) if values is None else values, dtype=object)
         if y.ndim == 0:  # a sparse matrix, or no array at all

@@ -64,10 +64,8 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 def name_of_file(file: object) -> str:
     """Return what messages call a file: the name that it has, or its path."""
-    name = getattr(file, "name", None) or file
-    return (
-        str(name) if isinstance(name, str | bytes | os.PathLike) else "the open file"
-    )  # of a pipe it is a number
+    name = getattr(file, "name", None) or file  # of a pipe it is a number
+    return str(name) if isinstance(name, str | bytes | os.PathLike) else "the open file"
 
 
 def names_of(files: Sequence[object]) -> str:
