@@ -339,6 +339,6 @@ def test_a_penalty_of_a_step_must_be_finite(engine_name):
 
 @pytest.mark.parametrize("kind", [learner.kind for learner in LEARNERS.values()])
 def test_methods_are_pickled_by_name(kind):
-    """So ``client.submit(Perceptron.fit, ...)`` sends no code; what Python says of them may name a base class."""
+    """So ``client.submit(Perceptron.fit, ...)`` sends no code, though Python names them by a base class."""
     for method in (kind.fit, kind.predict, kind.save):
         assert pickle.loads(pickle.dumps(method)) is method
