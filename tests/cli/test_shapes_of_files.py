@@ -1,5 +1,6 @@
 """``train FILE`` on files as people have them: a useful model, or one line to type that gives one."""
 
+import csv
 import json
 import os
 import re
@@ -131,6 +132,46 @@ def test_no_pickle_is_opened_for_a_look(call, tmp_path, monkeypatch):
     assert "perceptrons: try: python -c 'import pandas, sys; " in error
     assert "# a pickle can run anything: only of somebody whom you trust" in error
     assert not Path("ran").exists()
+
+
+HOSTILE = ['"]; open("ran", "w"); x = ["', "'); open('ran', 'w'); ('", '{open("ran", "w")}', "$(touch ran)"]
+HOSTILE += ["`touch ran`", "'; touch ran; '", "a\\", "%s"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_run_nothing_however_they_are_written(call, tmp_path, monkeypatch, name):
+    """The look at a file runs the code that it says to type, in which names stand."""
+    monkeypatch.chdir(tmp_path)
+    with Path("a.csv").open("w", newline="") as file:
+        rows = ([f"{i}.5 kg", i % 7, "red", "yn"[i % 2]] for i in range(60))
+        csv.writer(file).writerows([[name, name, "colour", "label"], *rows])
+    one = [{name: {name: i % 7}, "said": ["red", "blue"][i % 2], "label": "yn"[i % 2]} for i in range(60)]
+    Path("a.json").write_text(json.dumps({name: one}))
+    talks = [{name: [{"content": "red one"}, {"content": "yn"[i % 2]}]} for i in range(60)]
+    Path("b.json").write_text(json.dumps(talks))
+    for file in ("a.csv", "a.json", "b.json"):
+        answer = call("train", file)
+        assert not Path("ran").exists(), file
+        assert "try:" in answer.err, file
+        assert typed_instead(call, answer).status == 0, file
+        assert not Path("ran").exists(), file
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", "{" + '"a":{"b":{"c":1},"d":{"e":2}},' * 4000 + '"x":'),
+        ("a.txt", "a/A" * 50_000 + "b"),
+        ("b.txt", " __label__a" * 20_000 + " b"),
+        ("c.txt", " " * 200_000 + "x"),
+        ("a.csv", "a,b\n" + f"+{' ' * 100_000}x,{'1' * 100_000}x\n" * 20),
+    ],
+)
+def test_a_text_that_patterns_fit_in_many_ways(call, tmp_path, monkeypatch, name, text):
+    """A pattern that tries them all would take hours."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text)
+    assert call("train", name).status != 0
 
 
 @pytest.mark.parametrize("target", ["price", "kind"])

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 #: What may come before a fraction, as options say it.
 MARKS = (".", ",")
 _BLANK, _MONEY = "[ \t\u00a0\u202f]*", "(?:(?:US|A|C)?[$€£¥₹]|EUR|USD|GBP|CHF)?"
-_PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def between_thousands(mark: str) -> str:
@@ -29,7 +29,8 @@ def numeral(mark: str) -> str:
 
 def number_of(text: str, mark: str) -> float | None:
     """Return what a text stands for; None if it is no number."""
-    parts = re.match(numeral(mark), text)
+    # Possessive, which RE2 need not be: blanks that three of them may take are tried in no other way.
+    parts = re.match(numeral(mark).replace(_BLANK, f"{_BLANK}+"), text)
     if parts is None or (parts[1] and parts[2]):
         return None
     return float(parts[1] + parts[2] + re.sub(between_thousands(mark), "", parts[3]).replace(mark, "."))

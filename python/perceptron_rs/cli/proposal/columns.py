@@ -12,7 +12,7 @@ from perceptron_rs.features.categories import kind_of_strings
 from perceptron_rs.features.numerals import MARKS, mark_of, number_of
 from perceptron_rs.parameters.kinds import listed
 
-NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
 _MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-")
 #: What columns of labels are called, how others begin, and what else is often to be predicted.
 _USUAL = ("label", "labels", "target", "class", "y", "sentiment", "outcome", "survived")

@@ -19,8 +19,9 @@ _TAGS = '{for (i = 1; i <= NF; i++) {sub("/[^/]*$", "\\t&", $i); sub("\\t/", "\\
 #: Lines that a program writes anew: what they look like, what the new file ends in, and the program.
 _REWRITTEN = (
     (r"__label__[^\s,]+,.*", ".ft", "sed 's/,/ /'"),
-    (r"(?!__label__).*\s__label__\S+(\s+__label__\S+)*\s*", ".ft", f"awk '{_LABELS}'"),  # behind their text
-    (r"(\S+/[^\s/a-z]+\s*)+", ".tags.txt", f"awk '{_TAGS}'"),  # tokens with their tags on one line
+    # Labels behind their text.
+    (r"(?!__label__)((?!\s__label__).)*+(\s+__label__\S+)+\s*", ".ft", f"awk '{_LABELS}'"),
+    (r"(\s*\S*/[^\s/a-z]+(?!\S))+\s*", ".tags.txt", f"awk '{_TAGS}'"),  # tokens with their tags on one line
 )
 #: By format: what its lines look like, which suffixes tell it, and what begins a line of several labels.
 _FORMATS = (

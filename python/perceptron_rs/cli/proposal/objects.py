@@ -16,10 +16,9 @@ _OF_JSON = (*OF_LABELS, *OF_SCORES, "level", "type", "tag")
 _OF_RIVER = {"_label", "x"}
 #: What somebody says in a turn of a talk.
 _SAID = ("content", "value")
-#: A list of objects, perhaps in an object, behind other keys.
-_LIST = re.compile(
-    r'\s*(?:\{(?:[^][{}]|\{[^][{}]*(?:\{[^][{}]*\}[^][{}]*)*\})*?"([^"\\]*)"\s*:\s*)?\[(?=\s*\{)'
-)
+#: What is between the values of JSON.
+_BETWEEN = re.compile(r"[\s,:]*")
+_DECODER = json.JSONDecoder()
 _FLAT = (
     'flat = lambda x, before="": {k: v for n, y in x.items() for k, v in '
     '(flat(y, before + n + ".") if isinstance(y, dict) else {before + n: y}).items()}; '
@@ -70,14 +69,14 @@ def _records(lines: list[str], text: str) -> tuple[str | None, list[dict[str, An
     if lines[0].startswith("{") and len(lines) > 1:
         with suppress(ValueError):
             return None, _objects("d", [json.loads(line) for line in lines])
-    if begin := _LIST.match(text):
+    if (begin := _list_of_objects(text)) is not None:
+        key, at = begin
         values: list[Any] = []
-        at, decoder = begin.end(), json.JSONDecoder()
         with suppress(ValueError):  # behind the last one, which may be cut
             while len(values) < LINES:
-                value, at = decoder.raw_decode(text, len(text) - len(text[at:].lstrip(", \r\n\t")))
+                value, at = _value(text, at)
                 values.append(value)
-        return "d" if begin[1] is None else f"d[{quoted(begin[1])}]", _objects("d", values)
+        return "d" if key is None else f"d[{quoted(key)}]", _objects("d", values)
     whole = json.loads(text)
     if len(lines) == 1 and not all(isinstance(value, dict | list) for value in whole.values()):
         return None, [whole]
@@ -88,6 +87,37 @@ def _records(lines: list[str], text: str) -> tuple[str | None, list[dict[str, An
     else:
         code = _TRANSPOSED.format("d", "zip(*(c.values() for c in d.values()))")
     return code, _objects(code, whole)
+
+
+def _value(text: str, at: int) -> tuple[Any, int]:
+    """Return a value of JSON, and where what is behind it begins."""
+    value, end = _DECODER.raw_decode(text, at)
+    return value, _behind(text, end)
+
+
+def _behind(text: str, at: int) -> int:
+    between = _BETWEEN.match(text, at)
+    return at if between is None else between.end()
+
+
+def _first_object(text: str, at: int) -> int | None:
+    """Return where the first object of a list is that begins here; None if none does."""
+    first = _behind(text, at + 1)
+    return first if text[at : at + 1] == "[" and text[first : first + 1] == "{" else None
+
+
+def _list_of_objects(text: str) -> tuple[str | None, int] | None:
+    """Return where the first object of a list is, and its key in an object, if that holds it."""
+    at, key = _behind(text, 0), None
+    if text[at : at + 1] == "{":
+        at = _behind(text, at + 1)
+        with suppress(ValueError):  # where no key comes
+            key, at = _value(text, at)
+            while _first_object(text, at) is None:
+                at = _value(text, at)[1]
+                key, at = _value(text, at)
+    first = _first_object(text, at)
+    return None if first is None else (key, first)
 
 
 def _objects(code: str, d: Any) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import ast
 import csv
 import re
 from contextlib import suppress
-from itertools import count, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -202,9 +202,15 @@ def _has_gaps(names: list[str], cells: list[list[str]]) -> bool:
 def _told_apart(names: list[str]) -> list[str]:
     """Return names of which no two are equal: later ones get a number."""
     distinct: list[str] = []
+    used: set[str] = set()
+    numbers: dict[str, int] = {}
     for name in names:
-        others = (name if number == 1 else f"{name}_{number}" for number in count(1))
-        distinct.append(next(one for one in others if not name.strip() or one not in distinct))
+        one = name
+        while name.strip() and one in used:
+            numbers[name] = numbers.get(name, 1) + 1
+            one = f"{name}_{numbers[name]}"
+        used.add(one)
+        distinct.append(one)
     return distinct
 
 
