@@ -1,7 +1,9 @@
 """An estimator changes as a whole: at Ctrl-C anywhere, among threads, where a call learns within a call."""
 
 import copy
+import dis
 import itertools
+import linecache
 import pickle
 import sys
 import threading
@@ -109,7 +111,15 @@ def interrupted_at(number, work, within):
     """
     left = itertools.count(number, -1)
 
+    def is_end_of_with(frame):
+        """Python looks for no signal from the end of a block to the call of what it ends with."""
+        code = frame.f_code
+        is_end = dis.opname[code.co_code[frame.f_lasti]] in ("LOAD_CONST", "SWAP", "PUSH_EXC_INFO")
+        return is_end and "with " in linecache.getline(code.co_filename, frame.f_lineno)
+
     def step(frame, event, _):
+        if event == "line" and is_end_of_with(frame):
+            return step
         if event == ("opcode" if within == "turns" else "line") and next(left) == 0:
             sys.settrace(None)
             raise KeyboardInterrupt
