@@ -224,6 +224,18 @@ def test_a_wrong_value_is_named(frame):
         on_spark.Perceptron(weight="weight", **FEW).fit(wrong)
 
 
+def test_a_missing_vector_names_its_row(session):
+    """Spark's own function fails on it, in words of Java."""
+    from pyspark.ml.linalg import Vectors, VectorUDT
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    schema = StructType([StructField("features", VectorUDT()), StructField("label", StringType())])
+    rows = [(Vectors.dense([1.0, 2.0]), "a"), (None, "b"), (Vectors.sparse(2, [0], [1.0]), "a")]
+    frame = session.createDataFrame(rows, schema).coalesce(1)
+    with pytest.raises(ValueError, match="partition 0: row 2: column 'features' has no list"):
+        on_spark.Perceptron(**FEW).fit(frame)
+
+
 @pytest.fixture
 def executors(tmp_path, monkeypatch):
     """Give a session on two executors, each a process."""
@@ -251,15 +263,3 @@ def test_an_executor_that_is_killed(executors, expected, tmp_path):
     model = on_spark.AveragedPerceptron(**FEW).fit(upstream(framed(executors), lambda: end_executor(flag)))
     assert (tmp_path / "flag").exists()
     assert model.coef_.tobytes() == expected.coef_.tobytes()
-
-
-def test_a_missing_vector_names_its_row(session):
-    """Spark's own function fails on it, in words of Java."""
-    from pyspark.ml.linalg import Vectors, VectorUDT
-    from pyspark.sql.types import StringType, StructField, StructType
-
-    schema = StructType([StructField("features", VectorUDT()), StructField("label", StringType())])
-    rows = [(Vectors.dense([1.0, 2.0]), "a"), (None, "b"), (Vectors.sparse(2, [0], [1.0]), "a")]
-    frame = session.createDataFrame(rows, schema).coalesce(1)
-    with pytest.raises(ValueError, match="partition 0: row 2: column 'features' has no list"):
-        on_spark.Perceptron(**FEW).fit(frame)
