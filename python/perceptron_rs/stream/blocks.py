@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
 from mmap import mmap
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -216,11 +214,19 @@ def _differs(source: Source, what: str, number: int) -> ArgumentError:
     )
 
 
-def _result(future: Future[Any]) -> Any:
-    """Wait for the result; a signal that came just before the waiting ends it, too."""
-    while not wait([future], timeout=0.1).done:
-        pass
-    return future.result()
+def _answer(answers: SimpleQueue[tuple[Any, BaseException | None]]) -> Any:
+    """Wait for the next item; a signal that came just before the waiting ends it, too."""
+    while True:
+        try:
+            item, error = answers.get(timeout=0.1)
+        except Empty:
+            continue
+        if error is None:
+            return item
+        try:
+            raise error
+        finally:
+            del error  # or it would hold this frame, and what its own frames hold
 
 
 @contextmanager
@@ -235,29 +241,22 @@ def prefetch(items: Iterator[T], *, at_hand: bool = False) -> Iterator[Iterator[
         yield items
         return
     end = object()
-    asked: SimpleQueue[Future[Any] | None] = SimpleQueue()
+    asked: SimpleQueue[bool] = SimpleQueue()
+    answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 
     def work() -> None:
-        while (future := asked.get()) is not None:
+        while asked.get():
             try:
                 with standard():
-                    made = next(items, end)
+                    answers.put((next(items, end), None))
             except BaseException as error:
-                future.set_exception(error)
-            else:
-                future.set_result(made)
-                del made
-            del future  # or the item would be there beside the next one
-
-    def ask() -> Future[Any]:
-        future: Future[Any] = Future()
-        asked.put(future)
-        return future
+                answers.put((None, error))
 
     def arrivals() -> Iterator[T]:
-        waiting = deque(ask() for _ in range(_WAITING))
-        while (item := _result(waiting.popleft())) is not end:
-            waiting.append(ask())
+        for _ in range(_WAITING):
+            asked.put(True)
+        while (item := _answer(answers)) is not end:
+            asked.put(True)
             yield item
             del item  # or it would be there beside the next one
 
@@ -270,7 +269,7 @@ def prefetch(items: Iterator[T], *, at_hand: bool = False) -> Iterator[Iterator[
         waits = isinstance(error, Exception)
         raise
     finally:
-        asked.put(None)
+        asked.put(False)
         if waits:
             thread.join()
             if hasattr(items, "close"):

@@ -147,7 +147,11 @@ def _sampled(source: Source, options: Options, *, of_labels: bool = False) -> tu
 
     The first pass does not read them again: nothing is lost of what can be read only once.
     """
-    of_size = options.block_size is None and source.n_in_batch is None and not options.shuffle
+    of_size = (
+        options.block_size is None
+        and source.n_in_batch is None
+        and not (options.shuffle or _is_one_block(source, options))
+    )
     if not (of_labels or of_size):
         return source, None
     if source.between is not None:
@@ -161,12 +165,20 @@ def _sampled(source: Source, options: Options, *, of_labels: bool = False) -> tu
     return replace(source, batches=lambda: first_reading.pop() if first_reading else source.batches()), sample
 
 
+def _is_one_block(source: Source, options: Options) -> bool:
+    """Whether all examples are learnt from at once: they are in memory, and no file is written of parts."""
+    writes = options.cache is not None or options.checkpoint is not None
+    return bool(source.at_hand and source.n_rows) and not (options.shuffle or writes)
+
+
 def _block_size(source: Source, sample: Batch | None, options: Options) -> int:
     """Return the number of examples in a block."""
     if options.block_size is not None:
         return int(options.block_size)
     if source.n_in_batch is not None and not options.shuffle:
         return source.n_in_batch
+    if _is_one_block(source, options):
+        return int(source.n_rows or 0)
     if options.shuffle or sample is None:  # no order may depend on how examples are stored
         return _USUAL
     n, size = batch_length(sample), max(1, n_bytes(sample))
