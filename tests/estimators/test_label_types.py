@@ -22,10 +22,12 @@ from perceptron_rs import (
     Perceptron,
     SequencePerceptron,
     VotedPerceptron,
+    digest,
+    load,
     targets,
 )
 from perceptron_rs.arrays import pieces
-from perceptron_rs.io import Source
+from perceptron_rs.io import Source, open_arrow, open_csv, open_examples
 from perceptron_rs.targets.distinct import distinct, places
 from perceptron_rs.targets.labels import joined_labels, label_array
 
@@ -307,11 +309,41 @@ def test_numbers_that_are_near_each_other_are_not_looked_at_one_by_one(dtype, fi
 
 
 def test_a_label_that_ends_with_nul_is_refused():
-    for y in (["a\0", "a"], np.array(["a\0", "a"], dtype=object), ("a", "a\0")):
-        with pytest.raises(ValueError, match="ends with NUL, which NumPy drops"):
-            Perceptron().fit([[1], [2]], y)
+    for container in (list, pl.Series, pa.array, pd.Series, lambda y: np.array(y, dtype=object)):
+        for y in (["a\0", "a"], ["a", "a\0"]):
+            with pytest.raises(ValueError, match="ends with NUL, which NumPy drops"):
+                Perceptron().fit([[1], [2]], container(y))
     with pytest.raises(ValueError, match="ends with NUL"):
         SequencePerceptron().fit([[["w"], ["v"]]], [["a\0", "a"]])
+
+
+def test_a_file_whose_label_ends_with_nul_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,a\n2,a\0\n")
+    (tmp_path / "a.ft").write_text("__label__a one\n__label__a\0 two\n")
+    table = pa.table({"x": [1.0, 2.0], "y": ["a", "a\0"]})
+    for read, text in (
+        (lambda: open_csv(tmp_path / "a.csv", target="y"), r"row 2: .* 'y' is 'a.x00'; leave out the NUL"),
+        (lambda: open_arrow(table, target="y"), r"row 2: the label in column 'y' is 'a.x00'"),
+        (lambda: open_examples(tmp_path / "a.ft"), r"the label 'a.x00' ends with NUL"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            Perceptron().fit_stream(read())
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+@pytest.mark.parametrize("learner", [Perceptron, KernelPerceptron, MultilayerPerceptron])
+def test_strings_have_one_digest_whatever_stores_them(learner, tmp_path):
+    """A stream makes `str` of what a fit leaves as objects; predictions are the same strings."""
+    names, digests = ["a", "bb", "a"], set()
+    for container in (*CONTAINERS.values(), np.array, lambda y: np.array(y, np.dtypes.StringDType())):
+        model = learner(max_iter=2, tol=None).fit(X, container(names))
+        model.save(tmp_path / "model")
+        digests |= {digest(model), digest(load(tmp_path / "model"))}
+        if learner is Perceptron:
+            model = learner(max_iter=2, tol=None, shuffle=False)
+            digests.add(digest(model.fit_stream((X, container(names)))))
+    assert len(digests) == 1
+    assert digest(learner(max_iter=2, tol=None).fit(X, ["a", "b", "a"])) not in digests
 
 
 def test_numbers_beyond_integers_are_no_labels():

@@ -7,6 +7,8 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -191,6 +193,32 @@ def test_columns_may_have_names():
         ValueError, match=r"y has 4 columns, one for each label, but classes are \['a', 'b', 'c'\]"
     ):
         model.partial_fit(X, np.hstack([Y, Y[:, :1]]))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, lambda y: pa.table(dict(y))])
+def test_columns_with_names_do_not_move(frame):
+    X, Y = drawn(labels=2)
+    right, other = (
+        frame(pd.DataFrame({name: Y[:, "ab".index(name)] for name in names})) for names in ("ab", "ba")
+    )
+    model = Perceptron().partial_fit(X, right, classes=["a", "b"])
+    before = digest(model)
+    for call in (
+        lambda: model.partial_fit(X, other),
+        lambda: Perceptron().partial_fit(X, other, classes=["a", "b"]),
+        lambda: model.score(X, other),
+        lambda: model.calibrate(X, other, method="sigmoid"),
+        lambda: Perceptron().fit_stream([(X, other)], ["a", "b"]),
+    ):
+        with pytest.raises(
+            ValueError, match="y has the column 'b' where classes have 'a'; put the columns into"
+        ):
+            call()
+    with pytest.raises(ValueError, match="y has 'b' as column 0, and not 'a' as in the first batch"):
+        Perceptron().fit_stream([(X, right), (X, other)])
+    assert digest(model) == before
+    unknown = frame(pd.DataFrame(Y, columns=["u", "v"]))
+    assert digest(Perceptron().partial_fit(X, unknown, classes=["a", "b"])) == before
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

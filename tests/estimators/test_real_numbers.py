@@ -25,7 +25,7 @@ from perceptron_rs import (
     verify,
 )
 from perceptron_rs.features import AttributeEncoder
-from perceptron_rs.io import open_arrays
+from perceptron_rs.io import open_arrays, open_arrow
 
 pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 
@@ -135,6 +135,25 @@ def test_arrow_tables_are_refused_as_the_frames_that_they_were_made_of(name):
     values = (STRINGS | OTHERS)[name]
     if isinstance(values, pl.Series):
         refused(lambda: Perceptron().fit(table(values).to_arrow(), Y), values)
+
+
+@pytest.mark.parametrize("kind", [pl.Int128, pl.UInt128])
+def test_integers_of_128_bits_are_named(kind):
+    values = pl.Series("x", [0, 1, 0, 1]).cast(kind)
+    for call, what in (
+        (lambda: Perceptron().fit(table(values), Y), f"X holds .* {kind} in column 'x', which NumPy has not"),
+        (lambda: Perceptron().fit_stream([(table(values), Y)]), f"X holds .* {kind} in column 'x'"),
+        (lambda: max_margin(table(values), Y), f"X holds .* {kind} in column 'x'"),
+        (lambda: open_arrow(table(values), target="x"), f"data holds .* {kind} in column 'x'"),
+        (
+            lambda: Perceptron().fit(GOOD, values),
+            f"y holds .* {kind}, which NumPy has not; cast them to Int64",
+        ),
+        (lambda: Perceptron().fit(GOOD, Y, sample_weight=values), f"sample_weight holds .* {kind}"),
+        (lambda: SequencePerceptron().fit(GOOD, Y, lengths=values), f"lengths holds .* {kind}"),
+    ):
+        with pytest.raises(TypeError, match=what):
+            call()
 
 
 @pytest.mark.parametrize("name", NUMBERS)

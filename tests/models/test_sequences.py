@@ -149,6 +149,17 @@ def test_unsound_files(tmp_path, spoil, message):
     assert message in str(caught.value)
 
 
+def test_a_number_of_columns_takes_no_memory(tmp_path):
+    """A forged file may say any."""
+    SequencePerceptron().fit([[["bias"]]], [["A"]]).save(tmp_path / "m")
+    document, tensors = unpack(tmp_path / "m")
+    document["template"] = {"kind": "columns", "window": 0, "columns": 2**40}
+    (tmp_path / "m").write_bytes(pack(document, tensors))
+    for load in (perceptron_rs.load, perceptron_rs.load_predictor):
+        with pytest.raises(ValueError, match=f"has tokens of 1 columns, but the model reads {2**40}"):
+            load(tmp_path / "m").predict([["word"]])
+
+
 def test_a_name_twice_in_the_vocabulary(tmp_path):
     SequencePerceptron().fit([[["a"], ["b"]]], [["A", "B"]]).save(tmp_path / "m")
     document, tensors = unpack(tmp_path / "m")

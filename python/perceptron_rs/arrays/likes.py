@@ -118,6 +118,15 @@ def computed_by(value: object) -> str | None:
     return "compute" if hasattr(kind, "__dask_graph__") else None
 
 
+def integers_of_128_bits(X: MatrixLike) -> str | None:
+    """Return the type of a series or a column of polars that neither NumPy nor Arrow has; None of others."""
+    if hasattr(type(X), "get_column"):  # of a frame; asked of the type, as in `column_names`
+        kinds = zip(map(str, X.dtypes), X.columns, strict=True)
+        return next((f"{kind} in column {name!r}" for kind, name in kinds if kind.endswith("Int128")), None)
+    kind = str(X.dtype) if hasattr(type(X), "to_frame") and hasattr(X, "dtype") else ""
+    return kind if kind.endswith("Int128") else None
+
+
 def other_columns(X: MatrixLike) -> Iterator[tuple[object, Iterable[object]]]:
     """Give the columns of a data frame, or of a table of Arrow, that may hold other things than real numbers.
 

@@ -90,7 +90,8 @@ def places_in(template: Template, width: int, *, is_exact: bool = True) -> list[
     One column may be all that there is. ``is_exact``: others are only known not to be tags where the training
     has said which columns are what.
     """
-    positions = template.get("positions") or list(range(1, template["columns"] + 1))
+    # A forged file may say any number of columns; one more than there are is as bad as all of them.
+    positions = template.get("positions") or range(1, min(template["columns"], width + 1) + 1)
     if template["columns"] == width == 1:
         return [0]
     if width < max(positions) or (is_exact and width > len(positions) and not template.keys() & _SAID):

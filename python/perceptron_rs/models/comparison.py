@@ -145,7 +145,9 @@ def _of_data(model: Predictor) -> dict[str, object]:
     facts: dict[str, object] = {name: known[name] for name in names if name in known}
     if "classes_" in known:
         try:
-            facts["classes_"] = classes_to_json(model.classes_)
+            described = classes_to_json(model.classes_)
+            # Objects are one way to store strings: a stream, or a cluster, makes `str` of the same labels.
+            facts["classes_"] = described | ({"type": "str"} if described["type"] == "object" else {})
         except ValueError:  # of a type that files do not hold
             labels = np.asarray(model.classes_)
             facts["classes_"] = {"type": labels.dtype.str, "values": [repr(label) for label in labels]}

@@ -9,7 +9,7 @@ from perceptron_rs.arrays.likes import MatrixLike, column_names, is_missing, rec
 from perceptron_rs.errors import located
 from perceptron_rs.features.dictionaries import divided, flattened
 from perceptron_rs.features.numerals import number_of
-from perceptron_rs.rows.real_numbers import refuse_lazy
+from perceptron_rs.rows.real_numbers import refuse_uncomputed
 from perceptron_rs.rows.storage import without_index
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def refuse_one(X: object) -> None:
 
 def records_in(X: object) -> list[Any] | None:
     """Return X as a list of texts or dictionaries; None if it is a matrix of numbers."""
-    refuse_lazy(X, "X")
+    refuse_uncomputed(X, "X")
     X = without_index(X)
     records = records_of(X)
     if records is not None:

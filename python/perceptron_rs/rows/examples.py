@@ -336,9 +336,20 @@ def _length(values: object) -> int:
     return len(values) if isinstance(values, Sized) else -1
 
 
+def _is_one_thing(X: object) -> bool:
+    """Whether it is a text, a dictionary, or nothing that NumPy finds rows in."""
+    has_rows = hasattr(X, "__getitem__") or is_convertible(X) or hasattr(X, "__arrow_c_stream__")
+    return isinstance(X, Mapping | str | bytes) or not has_rows
+
+
 def check_matrix(X: MatrixLike) -> MatrixLike:
     """Return X as an array or a sound sparse matrix; refuse what scikit-learn passes or does not name."""
     refuse_lazy(X, "X")
+    if not has_shape(X) and _is_one_thing(X):
+        raise TypeError(
+            f"X must be examples by features, got {X!r:.80}; pass a list of lists, an array or a data frame"
+            + ("; to predict one example of named columns, write [X]" if isinstance(X, Mapping) else "")
+        )
     X = as_array(X)
     if isinstance(X, list | tuple):
         _refuse_ragged(X)

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.likes import MatrixLike, array_of, computed_by, is_real, other_columns
+from perceptron_rs.arrays.likes import (
+    MatrixLike,
+    array_of,
+    computed_by,
+    integers_of_128_bits,
+    is_real,
+    other_columns,
+)
 from perceptron_rs.errors import naming, with_article
 from perceptron_rs.rows.storage import refuse_masked, refuse_type, without_index
 
@@ -16,6 +23,13 @@ _MISSING = ("NoneType", "NAType", "NaTType")
 
 
 def refuse_lazy(value: object, name: str) -> None:
+    """Raise TypeError for what has no values that NumPy reads: not yet, or integers of 128 bits of polars."""
+    refuse_uncomputed(value, name)
+    if (kind := integers_of_128_bits(value)) is not None:
+        raise TypeError(f"{name} holds integers of the type {kind}, which NumPy has not; cast them to Int64")
+
+
+def refuse_uncomputed(value: object, name: str) -> None:
     """Raise TypeError for what has not been computed, and perhaps lies on a cluster."""
     is_of_arrow = hasattr(value, "__arrow_c_stream__")  # a reader of batches is an iterator, too
     if isinstance(value, Iterator) and not is_of_arrow:

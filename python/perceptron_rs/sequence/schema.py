@@ -162,8 +162,8 @@ def template_of(description: object) -> Template:
         or description["window"] > 100
     ):
         raise ValueError("its template must hold a known kind, a window and a number of columns")
-    places = description.get("positions", [1] * description["columns"])
-    if not isinstance(places, list) or len(places) != description["columns"]:
+    places = description.get("positions", [])
+    if not isinstance(places, list) or len(places) != description["columns"] * ("positions" in description):
         raise ValueError("the positions of its template must be one for each column")
     if not all(is_count(place) and place > 0 for place in places):
         raise ValueError("the positions of its template must be numbers from 1")

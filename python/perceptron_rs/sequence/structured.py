@@ -22,7 +22,7 @@ from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.parameters.checks import check_values, draw_seed, validated
 from perceptron_rs.prediction.estimator import Estimator, begin_anew
 from perceptron_rs.prediction.predictor import LearntAttribute
-from perceptron_rs.rows.real_numbers import numbers_in, refuse_lazy
+from perceptron_rs.rows.real_numbers import numbers_in, refuse_uncomputed
 from perceptron_rs.rows.selection import read_only
 from perceptron_rs.schema.schema import Schema
 from perceptron_rs.sequence.input import AnswerList, materialize
@@ -463,7 +463,7 @@ def _average(engine: Engine, model: LearntModel) -> NDArray[np.float64]:
 def _listed(name: str, data: Any) -> Any:
     """Return inputs or structures that have places; TypeError for anything else."""
     if not isinstance(data, Iterator):
-        refuse_lazy(data, name)
+        refuse_uncomputed(data, name)
     items = materialize(data)
     is_list = has_length(items) and hasattr(type(items), "__getitem__") and column_names(items) is None
     if not is_list or isinstance(items, str | Mapping):

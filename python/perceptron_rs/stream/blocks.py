@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import crc32
-from perceptron_rs.arrays.likes import has_columns
+from perceptron_rs.arrays.likes import ArrayLike, has_columns
 from perceptron_rs.errors import ArgumentError, naming
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.batches import (
@@ -49,7 +49,7 @@ from perceptron_rs.rows.sparse import is_sparse
 from perceptron_rs.rows.storage import checked_by, holds_numbers
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import within_turns
-from perceptron_rs.targets.label_sets import indicator, is_indicator, warn_of_constant
+from perceptron_rs.targets.label_sets import indicator, is_indicator, refuse_moved, warn_of_constant
 from perceptron_rs.targets.labels import (
     classes_like,
     encode,
@@ -276,25 +276,37 @@ def prefetch(items: Iterator[T], *, at_hand: bool = False) -> Iterator[Iterator[
                 items.close()
 
 
-def of_same_columns(source: Source) -> Source:
-    """Return the source, whose data frames must have the columns of the first of them, in their order."""
-    known: list[str] = list(source.feature_names or ())
+def of_same_columns(source: Source, classes: ArrayLike = None) -> Source:
+    """Return the source, whose data frames must have the columns of the first of them, in their order.
+
+    Columns of labels have the order of ``classes``, if these are said.
+    """
+    known: dict[str, list[str]] = {"X": list(source.feature_names or ()), "y": []}
 
     def compared(batch: object) -> Any:
-        if not isinstance(batch, tuple) or not batch or not has_columns(batch[0]):
-            return batch
+        for of, part in zip(known, batch if isinstance(batch, tuple) else (), strict=False):
+            if has_columns(part):
+                compare(of, part)
+        return batch
+
+    def compare(of: str, frame: object) -> None:
         from sklearn.utils.validation import _get_feature_names
 
-        names = _get_feature_names(batch[0])
-        if names is not None and not known:
-            known.extend(names)
-        elif names is not None and list(names) != known:
-            at = next((i for i, (a, b) in enumerate(zip(names, known, strict=False)) if a != b), None)
-            what = f"{len(names)} columns, and not {len(known)}"
+        names, first = _get_feature_names(frame), known[of]
+        if names is not None and len(names) == 1 and of == "y":  # which no two batches mix up
+            return
+        if names is not None and not first:
+            first.extend(names)
+        elif names is not None and list(names) != first:
+            at = next((i for i, (a, b) in enumerate(zip(names, first, strict=False)) if a != b), None)
+            what = f"{len(names)} columns, and not {len(first)}"
             if at is not None:
-                what = f"{names[at]!r} as column {at}, and not {known[at]!r}"
-            raise ValueError(f"X has {what} as in the first batch; give the same columns in the same order")
-        return batch
+                what = f"{names[at]!r} as column {at}, and not {first[at]!r}"
+            raise ValueError(
+                f"{of} has {what} as in the first batch; give the same columns in the same order"
+            )
+        if of == "y" and classes is not None:
+            refuse_moved(first, np.asarray(classes))
 
     between = source.between
     return replace(

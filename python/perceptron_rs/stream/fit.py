@@ -94,7 +94,7 @@ def open_stream(
     ``counts`` says whether the numbers of examples are among the facts, ``least`` how many classes there must
     be, ``repeats`` whether there will be several passes.
     """
-    source = of_same_columns(as_source(X))
+    source = of_same_columns(as_source(X), classes)
     if classes is not None:
         classes = encode_new(label_array(None, classes, None, "classes"), "classes", least=least)[0]
     elif source.labels is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.csr import row_numbers
-from perceptron_rs.arrays.likes import ArrayLike, is_missing, is_real, shape_of
+from perceptron_rs.arrays.likes import ArrayLike, column_names, is_missing, is_real, shape_of
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.errors import ArgumentError, naming, warn_caller
 from perceptron_rs.rows.real_numbers import refuse_columns
@@ -36,11 +36,14 @@ class LabelSets:
         What the bits stand for, sorted; of a matrix, the numbers of its columns.
     kind : "dense" or "sparse"
         As what a matrix was given, and so predictions are.
+    names : list, default=None
+        Of the columns of a data frame.
     """
 
     words: LabelWords
     classes: NDArray[np.generic]
     kind: str
+    names: list[Any] | None = None
 
     @classmethod
     def of_indicator(cls, held: NDArray[np.generic]) -> Self:
@@ -63,7 +66,8 @@ class LabelSets:
             raise ValueError(
                 f"inconsistent numbers of samples: X has {n_samples} rows, but {name} has {len(words)}"
             )
-        return cls(words, np.arange(width), "sparse" if is_sparse(y) else "dense")
+        kind = "sparse" if is_sparse(y) else "dense"
+        return cls(words, np.arange(width), kind, column_names(without_index(y)))
 
     def __len__(self) -> int:
         return len(self.words)
@@ -74,9 +78,23 @@ class LabelSets:
         return len(self.words), len(self.classes)
 
     def words_for(self, classes: NDArray[np.generic]) -> LabelWords:
-        """Return the words for the labels that a model knows; ValueError for another number of columns."""
+        """Return the words for the labels that a model knows; ValueError for other columns."""
         assert_n_labels(len(self.classes), classes)
+        refuse_moved(self.names, classes)
         return self.words
+
+
+def refuse_moved(names: list[Any] | None, classes: NDArray[np.generic]) -> None:
+    """Raise ValueError if a column of a data frame has the name of a label, and another one its place."""
+    known = classes.tolist()
+    for name, label in zip(names or (), known, strict=False):
+        if name != label and isinstance(name, str) and name in known:
+            raise ArgumentError(
+                "{y} has the column {name!r} where {classes} have {label!r}",
+                "put the columns into the order of these, for instance by y[list(classes)]",
+                name=name,
+                label=label,
+            )
 
 
 def assert_n_labels(n_labels: int, classes: NDArray[np.generic]) -> None:

@@ -167,6 +167,8 @@ def _one_dimension(y: ArrayLike, name: str) -> NDArray[np.generic]:
         except NotImplementedError:  # of Arrow about strings in a dictionary, or of pandas about ends of runs
             values = values_of(labels)
             y = np.array(list(labels) if values is None else values, dtype=object)
+        if y.ndim and y.dtype.kind == "U" and isinstance(labels, Iterable):
+            refuse_nul(labels)
         if y.ndim == 0:  # a sparse matrix, or no array at all
             y = labels
         if isinstance(labels, list | tuple):
@@ -174,8 +176,6 @@ def _one_dimension(y: ArrayLike, name: str) -> NDArray[np.generic]:
             # member, and makes floats of integers beside floats, and 1 of a True beside numbers.
             is_made = y.dtype.kind == "U" and not {str, np.str_}.issuperset(map(type, labels))
             is_made |= y.dtype.kind in "iuf" and not {bool, np.bool_}.isdisjoint(map(type, labels))
-            if y.dtype.kind == "U":
-                refuse_nul(labels)
             if y.ndim == 1 and (is_made or _is_rounded(y)):
                 y = np.fromiter(labels, dtype=object, count=len(labels))
     if n_dimensions(y) not in (1, 2):

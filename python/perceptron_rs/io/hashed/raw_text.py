@@ -189,6 +189,8 @@ def _label_number(label: str) -> int | float | None:
 
 def _labels(texts: list[str], kind: LabelKind | None) -> NDArray[np.generic]:
     """Return the labels as numbers; as strings if one is no number, so that no class of numbers matches."""
+    if (odd := next((text for text in texts if text.endswith("\0")), None)) is not None:
+        raise ValueError(f"the label {odd!r:.60} ends with NUL, which NumPy drops; leave that out")
     if (kind or kind_of_labels(texts)) == "U":
         return np.array(texts)
     numbers = list(map(_label_number, texts))

@@ -19,7 +19,7 @@ from perceptron_rs.features.categories import LOOKED_AT, kind_of_strings
 from perceptron_rs.features.numerals import between_thousands, mark_of, numeral
 from perceptron_rs.io.examples import NOT_WHOLE
 from perceptron_rs.io.reading import LabelKind
-from perceptron_rs.io.tables.columns import CellError, arrow, first_row, refuse_missing_label
+from perceptron_rs.io.tables.columns import CellError, arrow, first_row, refuse_missing_label, text_labels
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -223,7 +223,7 @@ def as_labels(column: pa.Array, name: str, kind: LabelKind) -> NDArray[np.generi
         true, false = (pc.is_in(trimmed, value_set=arrow().array(texts)) for texts in (_TRUE, _FALSE))
         if pc.all(pc.or_(true, false)).as_py():
             return np.asarray(true.to_numpy(zero_copy_only=False), dtype=np.bool_)
-    return np.array(column.to_pylist(), dtype=str)
+    return text_labels(column, name)
 
 
 def _whole_cells(column: pa.Array) -> NDArray[np.int64] | None:

@@ -315,13 +315,24 @@ def refuse_missing_label(is_missing: Any, name: str) -> None:
         raise CellError(row, f"the label in column {name!r} is missing; drop this row, or fill the label in")
 
 
+def text_labels(column: pa.Array, name: str) -> NDArray[np.str_]:
+    """Return labels as strings; `CellError` for one whose end NumPy would drop: two classes would be one."""
+    texts = column.to_pylist()
+    for row, text in enumerate(texts):
+        if text.endswith("\0"):
+            raise CellError(
+                row, f"the label in column {name!r} is {text!r:.60}; leave out the NUL at its end"
+            )
+    return np.array(texts, dtype=str)
+
+
 def label_column(column: pa.Array, name: str) -> NDArray[np.generic]:
     """Return a column of labels that has a type: numbers, booleans or strings."""
     types, column = arrow("types"), single(column)
     refuse_missing_label(arrow("compute").is_null(column, nan_is_null=True), name)
     kind = column.type
     if is_text(kind):
-        return np.array(column.to_pylist(), dtype=str)
+        return text_labels(column, name)
     if types.is_decimal(kind) or types.is_floating(kind):
         return _whole_labels_of(column.to_pylist(), name)
     if not (types.is_integer(kind) or types.is_boolean(kind)):
