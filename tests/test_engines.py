@@ -21,7 +21,10 @@ def parameters(function):
 
 
 def test_the_protocol_is_what_the_reference_exports():
-    assert {*FUNCTIONS, "ARITHMETIC_VERSION", "Model", "Rule", "Draft"} == set(reference.__all__)
+    given_on = {
+        name for name, part in vars(reference).items() if name[0] != "_" and not inspect.ismodule(part)
+    }
+    assert {*FUNCTIONS, "ARITHMETIC_VERSION", "Model", "Rule", "Draft"} == given_on
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

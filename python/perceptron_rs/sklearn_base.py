@@ -12,22 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from perceptron_rs.estimator_attributes import remembered
 from perceptron_rs.notebook import learnt
 
-__all__ = [
-    "BaseEstimator",
-    "CallbackSupportMixin",
-    "ClassifierMixin",
-    "ConvergenceWarning",
-    "InvalidParameterError",
-    "ListOfNumbers",
-    "Number",
-    "StrOptions",
-    "TransformerMixin",
-    "WeightsByClass",
-    "fit_context",
-    "validate_parameter_constraints",
-    "with_callbacks",
-]
-
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import ClassVar, Self, TypeVar

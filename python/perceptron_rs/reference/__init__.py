@@ -34,36 +34,5 @@ from perceptron_rs.reference.structured import (
     structured_update,
 )
 
-__all__ = [
-    "ARITHMETIC_VERSION",
-    "Draft",
-    "Model",
-    "Rule",
-    "average",
-    "csr_rows",
-    "dense_rows",
-    "elementary",
-    "kernel_matrix",
-    "kernel_scores",
-    "margin",
-    "mlp_scores",
-    "mlp_start",
-    "permutation",
-    "replay",
-    "scale_gamma",
-    "scores",
-    "separate",
-    "sequence_average",
-    "sequence_decode",
-    "sequence_k_best",
-    "sequence_margins",
-    "sequence_weights",
-    "settled",
-    "start",
-    "structured_update",
-    "updates_until_right",
-    "votes",
-]
-
 #: Raised by one whenever any learned bit changes.
 ARITHMETIC_VERSION = 2

@@ -6,5 +6,3 @@ from .model import Model, Rule
 from .penalty import settled
 from .right import updates_until_right
 from .voted import replay, votes
-
-__all__ = ["Draft", "Model", "Rule", "average", "replay", "settled", "updates_until_right", "votes"]

@@ -7,5 +7,3 @@ nearest points of the hulls; ``certificate`` and ``proof`` say what is certain; 
 
 from .plane import margin
 from .separate import separate
-
-__all__ = ["margin", "separate"]

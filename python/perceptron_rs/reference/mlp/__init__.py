@@ -2,5 +2,3 @@
 
 from .run import mlp_start, start_network
 from .scores import mlp_scores
-
-__all__ = ["mlp_scores", "mlp_start", "start_network"]

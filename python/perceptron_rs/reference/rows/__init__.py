@@ -3,15 +3,3 @@
 from .csr import Csr, Rows, csr_rows
 from .dense import Dense, Row, check_canonical, dense_rows
 from .scores import activations, scores
-
-__all__ = [
-    "Csr",
-    "Dense",
-    "Row",
-    "Rows",
-    "activations",
-    "check_canonical",
-    "csr_rows",
-    "dense_rows",
-    "scores",
-]

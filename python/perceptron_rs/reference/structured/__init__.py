@@ -9,13 +9,3 @@ from .decode import sequence_decode, sequence_weights
 from .general import structured_update
 from .margins import sequence_margins
 from .run import sequence_average, start_chain
-
-__all__ = [
-    "sequence_average",
-    "sequence_decode",
-    "sequence_k_best",
-    "sequence_margins",
-    "sequence_weights",
-    "start_chain",
-    "structured_update",
-]
