@@ -7,7 +7,18 @@ hides what it decorates. So would each estimator here, and a misspelt ``coef_`` 
 
 from __future__ import annotations
 
+import sys
+from importlib.metadata import PackageNotFoundError, metadata
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from numpy import bool_, ndarray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+    validate_parameter_constraints,
+)
 
 from perceptron_rs.estimator_attributes import remembered
 from perceptron_rs.notebook import learnt
@@ -19,13 +30,7 @@ if TYPE_CHECKING:
     Method = TypeVar("Method", bound=Callable[..., Any])
     Request: TypeAlias = bool | str | None
 
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils import Tags
-    from sklearn.utils._param_validation import (
-        InvalidParameterError,
-        StrOptions,
-        validate_parameter_constraints,
-    )
     from sklearn.utils.metadata_routing import MetadataRequest
 
     class BaseEstimator:
@@ -56,39 +61,12 @@ if TYPE_CHECKING:
     class CallbackSupportMixin:
         def set_callbacks(self, *callbacks: Any) -> Self: ...
 
-    class Number:
-        def __init__(
-            self,
-            kind: type,
-            left: float | None,
-            right: float | None,
-            *,
-            closed: str,
-            number: Callable[[object], float | None],
-            never: int | None = None,
-        ) -> None: ...
-
-    class ListOfNumbers(Number): ...
-
-    class WeightsByClass(Number): ...
-
     def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
     def with_callbacks(method: Method) -> Method: ...
 else:
-    import sys
-    from importlib.metadata import PackageNotFoundError, metadata
-
-    from numpy import bool_, ndarray
     from sklearn.base import BaseEstimator as _BaseEstimator
     from sklearn.base import ClassifierMixin, TransformerMixin
     from sklearn.base import _fit_context as fit_context
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.utils._param_validation import (
-        Interval,
-        InvalidParameterError,
-        StrOptions,
-        validate_parameter_constraints,
-    )
 
     @remembered
     def _parameter_names(kind):
@@ -118,61 +96,6 @@ else:
             forms = super()._repr_mimebundle_(**kwargs)
             return forms | {"text/html": forms["text/html"] + learnt(self)} if "text/html" in forms else forms
 
-    class Number(Interval):
-        """A range of what ``number`` makes a number."""
-
-        def __init__(self, kind, left, right, *, closed, number, never=None):
-            super().__init__(kind, left, right, closed=closed)
-            self.number, self.never = number, never
-
-        def is_satisfied_by(self, val):
-            value = self.number(val)
-            return value is not None and value in self and value != self.never
-
-        def __str__(self):
-            return super().__str__() + ("" if self.never is None else f", but not {self.never}")
-
-    class ListOfNumbers(Number):
-        """A list, a tuple or a vector of such numbers."""
-
-        def is_satisfied_by(self, val):
-            if not isinstance(val, list | tuple) and not (isinstance(val, ndarray) and val.ndim == 1):
-                return False
-            return all(super(ListOfNumbers, self).is_satisfied_by(part) for part in val)
-
-        def __str__(self):
-            return f"a list, each {super().__str__()}"
-
-    class WeightsByClass(Number):
-        """A dict of such numbers by labels."""
-
-        def is_satisfied_by(self, val):
-            return isinstance(val, dict) and all(
-                (isinstance(label, str | bool | bool_) or self.number(label) is not None)
-                and super(WeightsByClass, self).is_satisfied_by(weight)
-                for label, weight in val.items()
-            )
-
-        def __str__(self):
-            return "a dict of labels, each with a float that is finite and >= 0"
-
-    def public_name(kind):
-        """Return the name under which the API reference lists a class: of the package, or of one within."""
-        package, *within = kind.__module__.split(".")
-        is_public = getattr(sys.modules[package], kind.__name__, None) is kind
-        return ".".join([package, *([] if is_public else within[:1]), kind.__name__])
-
-    def documentation():
-        """Return the address of the documentation, which the package may name as a project URL."""
-        try:
-            named = metadata("perceptrons").get_all("Project-URL") or []
-        except PackageNotFoundError:
-            return ""
-        for label, _, address in (entry.partition(", ") for entry in named):
-            if label == "Documentation":
-                return address.rstrip("/") + "/"
-        return ""
-
     try:
         from sklearn.callback import CallbackSupportMixin, with_callbacks
     except ImportError:  # scikit-learn 1.8 or older: no callbacks, and no ``set_callbacks``
@@ -183,3 +106,65 @@ else:
         def with_callbacks(method):
             """Return the method as it is."""
             return method
+
+
+class Number(Interval):  # type: ignore[misc]
+    """A range of what ``number`` makes a number."""
+
+    def __init__(
+        self, *ends: Any, closed: str, number: Callable[[object], Any], never: int | None = None
+    ) -> None:
+        super().__init__(*ends, closed=closed)
+        self.number, self.never = number, never
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        value = self.number(val)
+        return value is not None and value in self and value != self.never
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}{'' if self.never is None else f', but not {self.never}'}"
+
+
+class ListOfNumbers(Number):
+    """A list, a tuple or a vector of such numbers."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        if not isinstance(val, list | tuple) and not (isinstance(val, ndarray) and val.ndim == 1):
+            return False
+        return all(super(ListOfNumbers, self).is_satisfied_by(part) for part in val)
+
+    def __str__(self) -> str:
+        return f"a list, each {super().__str__()}"
+
+
+class WeightsByClass(Number):
+    """A dict of such numbers by labels."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return isinstance(val, dict) and all(
+            (isinstance(label, str | bool | bool_) or self.number(label) is not None)
+            and super(WeightsByClass, self).is_satisfied_by(weight)
+            for label, weight in val.items()
+        )
+
+    def __str__(self) -> str:
+        return "a dict of labels, each with a float that is finite and >= 0"
+
+
+def public_name(kind: type) -> str:
+    """Return the name under which the API reference lists a class: of the package, or of one within."""
+    package, *within = kind.__module__.split(".")
+    is_public = getattr(sys.modules[package], kind.__name__, None) is kind
+    return ".".join([package, *([] if is_public else within[:1]), kind.__name__])
+
+
+def documentation() -> str:
+    """Return the address of the documentation, which the package may name as a project URL."""
+    try:
+        named = metadata("perceptrons").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    for label, _, address in (entry.partition(", ") for entry in named):
+        if label == "Documentation":
+            return f"{address.rstrip('/')}/"
+    return ""
