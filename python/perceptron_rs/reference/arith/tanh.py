@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .exp import power_of_two, reduced, series
+from .twofold import two_product
 
 #: Beyond it the result is 1.
 HIGHEST = 20.0
-#: Splits a number into two halves of 26 bits.
-SPLIT = 134217729.0
 
 
 def tanh(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -37,21 +36,7 @@ def tanh(x: NDArray[np.float64]) -> NDArray[np.float64]:
     part = d - e
     d_low = ((e - (d - part)) + (2.0 - part)) + e_low
     quotient = e / d
-    product, error = _product(quotient, d)
+    product, error = two_product(quotient, d)
     rest = ((e - product) - error) + (e_low - quotient * d_low)
     result: NDArray[np.float64] = np.copysign(quotient + rest / d, x)
     return result
-
-
-def _product(
-    a: NDArray[np.float64], b: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the rounded product and its error (Dekker 1971)."""
-    p = a * b
-    big = a * SPLIT
-    a_high = big - (big - a)
-    a_low = a - a_high
-    big = b * SPLIT
-    b_high = big - (big - b)
-    b_low = b - b_high
-    return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low

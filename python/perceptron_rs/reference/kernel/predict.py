@@ -12,7 +12,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import kernel_matrix, same_columns
 from perceptron_rs.reference.linear.averaged import mean
-from perceptron_rs.reference.linear.voted import signs
+from perceptron_rs.reference.linear.voted import check_entries, signs
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import KernelSpec
 
@@ -154,28 +154,15 @@ def _joint_votes(values: NDArray[np.float64], state: State) -> NDArray[np.float6
 
 def _check_log(stored_rows: Rows, state: State) -> None:
     """Raise ValueError for a log whose arrays do not agree, or that names rows that are not there."""
-    start, row, entries = state["log_start"], state["log_row"], len(state["log_row"])
-    if len(start) < 2 or start[0] != 0 or start[-1] != entries or (start[1:] < start[:-1]).any():
-        raise ValueError(
-            f"log_start must rise from 0 to {entries}, the number of entries, "
-            f"with one number more than there are planes"
-        )
-    K = len(start) - 1
+    entries, K = check_entries(stored_rows, state), len(state["log_start"]) - 1
     lengths = dict.fromkeys(("log_step", "log_bias", "log_t"), entries)
     lengths |= dict.fromkeys(("intercept", "seen", "drawn"), K)
     lengths |= dict.fromkeys(("log_count", "log_norm"), entries + K)
     for name, length in lengths.items():
         if len(state[name]) != length:
             raise ValueError(f"{name} must have {length} entries, got {len(state[name])}")
-    for name in ("log_step", "log_bias"):
-        if not np.isfinite(state[name]).all():
-            raise ValueError(f"{name} must be finite, got {state[name][~np.isfinite(state[name])][0]}")
     for name in ("log_t", "seen", "log_count", "drawn"):
         if (state[name] < 0).any():
             raise ValueError(f"counts must be at least 0, got {state[name].min()}")
-    stored = stored_rows.shape[0]
-    if entries and not (row.min() >= 0 and row.max() < stored):
-        wrong = row[(row < 0) | (row >= stored)][0]
-        raise ValueError(f"log_row must name one of {stored} stored rows, got {wrong}")
     if np.add.accumulate(state["log_count"].astype(object))[-1] >= 2**63:
         raise ValueError("log_count must add up to less than 2^63")

@@ -148,22 +148,19 @@ class Pocket(Learner):
 
     @classmethod
     def arrays(cls, learners: Sequence[Pocket], last: State) -> State:
-        """Return the pockets, and the last weights by other names."""
-        return {f"last_{name}": array for name, array in last.items()} | pocket_arrays(learners)
-
-
-def pocket_arrays(pockets: Sequence[Pocket]) -> State:
-    """Return the pockets of all planes as arrays, and the swaps, plane after plane."""
-    swaps = [(k, *swap) for k, pocket in enumerate(pockets) for swap in pocket.swaps]
-    plane, epoch, t, average = (np.array([swap[i] for swap in swaps], dtype=np.int64) for i in (0, 1, 2, 4))
-    return {
-        "coef": np.array([pocket.best[0] for pocket in pockets]),
-        "intercept": np.array([pocket.best[1] for pocket in pockets]),
-        "pocket_errors": np.array([pocket.errors for pocket in pockets]),
-        "pocket_run": np.array([pocket.run for pocket in pockets], dtype=np.int64),
-        "swap_plane": plane,
-        "swap_epoch": epoch,
-        "swap_t": t,
-        "swap_errors": np.array([swap[3] for swap in swaps], dtype=np.float64),
-        "swap_average": average,
-    }
+        """Return the pockets, their swaps plane after plane, and the last weights by other names."""
+        swaps = [(k, *swap) for k, pocket in enumerate(learners) for swap in pocket.swaps]
+        plane, epoch, t, average = (
+            np.array([swap[i] for swap in swaps], dtype=np.int64) for i in (0, 1, 2, 4)
+        )
+        return {f"last_{name}": array for name, array in last.items()} | {
+            "coef": np.array([pocket.best[0] for pocket in learners]),
+            "intercept": np.array([pocket.best[1] for pocket in learners]),
+            "pocket_errors": np.array([pocket.errors for pocket in learners]),
+            "pocket_run": np.array([pocket.run for pocket in learners], dtype=np.int64),
+            "swap_plane": plane,
+            "swap_epoch": epoch,
+            "swap_t": t,
+            "swap_errors": np.array([swap[3] for swap in swaps], dtype=np.float64),
+            "swap_average": average,
+        }

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import State
 from perceptron_rs.float_mode import standard
-from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
+from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane, weights
 from perceptron_rs.reference.rows import Rows, activations, check_canonical
 
 
@@ -157,12 +157,7 @@ def replay(stored_rows: Rows, state: State, *, upto: NDArray[np.int64]) -> State
             u.update(t * c, x)
             plane.b += bias
             u.b += t * bias
-    return {
-        "coef": np.array([plane.w for plane in planes]),
-        "intercept": np.array([plane.b for plane in planes]),
-        "coef_u": np.array([u.w for u in sums]),
-        "intercept_u": np.array([u.b for u in sums]),
-    }
+    return weights(planes) | weights(sums, "_u")
 
 
 def start_of(state: State, k: int, suffix: str = "") -> Plane:
@@ -182,8 +177,8 @@ def log_arrays(logs: list[Log]) -> State:
     }
 
 
-def check_log(stored_rows: Rows, state: State) -> None:
-    """Raise ValueError for a log that names rows that are not there, or whose arrays do not agree."""
+def check_entries(stored_rows: Rows, state: State) -> int:
+    """Return how many entries a log has; ValueError for one that is cut up wrongly or names no stored row."""
     start, row, entries = state["log_start"], state["log_row"], len(state["log_row"])
     if len(start) < 2 or start[0] != 0 or start[-1] != entries or (start[1:] < start[:-1]).any():
         raise ValueError(
@@ -191,17 +186,24 @@ def check_log(stored_rows: Rows, state: State) -> None:
             f"with one number more than there are planes"
         )
     for name in ("log_step", "log_bias"):
+        if not np.isfinite(state[name]).all():
+            raise ValueError(f"{name} must be finite, got {state[name][~np.isfinite(state[name])][0]}")
+    stored = stored_rows.shape[0]
+    if entries and not (row.min() >= 0 and row.max() < stored):
+        wrong = row[(row < 0) | (row >= stored)][0]
+        raise ValueError(f"log_row must name one of {stored} stored rows, got {wrong}")
+    return entries
+
+
+def check_log(stored_rows: Rows, state: State) -> None:
+    """Raise ValueError for a log that names rows that are not there, or whose arrays do not agree."""
+    entries, planes = check_entries(stored_rows, state), len(state["log_start"]) - 1
+    for name in ("log_step", "log_bias"):
         if len(state[name]) != entries:
             raise ValueError(
                 f"log_row and {name} must have equal lengths, got {entries} and {len(state[name])}"
             )
-        if not np.isfinite(state[name]).all():
-            raise ValueError(f"{name} must be finite, got {state[name][~np.isfinite(state[name])][0]}")
-    stored, columns = stored_rows.shape
-    if entries and not (row.min() >= 0 and row.max() < stored):
-        wrong = row[(row < 0) | (row >= stored)][0]
-        raise ValueError(f"log_row must name one of {stored} stored rows, got {wrong}")
     check_canonical(stored_rows)
-    for name, shape in (("coef", (len(start) - 1, columns)), ("intercept", (len(start) - 1,))):
+    for name, shape in (("coef", (planes, stored_rows.shape[1])), ("intercept", (planes,))):
         if state[name].shape != shape:
             raise ValueError(f"{name} must have shape {shape}, got {state[name].shape}")

@@ -35,7 +35,8 @@ class Lengths:
         squares = problem.squares(2.0**shift) * slack + (problem.d + 1) * TINY
         bounds = np.sqrt(squares) * (1.0 + 4.0 * arith.UNIT)
         #: The largest of the raw rows, rounded up; infinite only if it exceeds all floats.
-        self.radius = _back_up(float(bounds.max(initial=0.0)), shift) if problem.survey.largest > 0.0 else 0.0
+        longest = float(bounds.max(initial=0.0))
+        self.radius = times_power_up(longest, -shift) if problem.survey.largest > 0.0 else 0.0
         back = arith.times_power(1.0, problem.shift - shift)
         self.bounds = bounds if back == 1.0 else bounds * back + LEAST
 
@@ -91,17 +92,17 @@ def norm_ends(w: Floats, b: float) -> tuple[float, float]:
     return max(arith.down(arith.square_root(low)), 0.0), arith.up(arith.square_root(high))
 
 
-def quotient(low: float, norm: float, shift: int) -> float:
-    """Return a bound from below of ``low / norm``, brought back to the raw scale."""
-    scaled = arith.down(low / norm)
-    raw = scaled * 2.0**-shift
+def times_power_down(low: float, exponent: int) -> float:
+    """Return ``low * 2^exponent``, or a smaller number that is a float."""
+    raw = arith.times_power(low, exponent)
     if math.isinf(raw):
         return arith.down(math.inf)
     return raw if raw >= SMALLEST_NORMAL else max(arith.down(raw), 0.0)
 
 
-def _back_up(high: float, shift: int) -> float:
-    raw = high * 2.0**-shift
+def times_power_up(high: float, exponent: int) -> float:
+    """Return ``high * 2^exponent``, or a larger number that is a float."""
+    raw = arith.times_power(high, exponent)
     return raw if raw >= SMALLEST_NORMAL else arith.up(raw)
 
 
@@ -127,7 +128,7 @@ def lower_end(problem: Problem, lengths: Lengths, w: Floats, b: float | None) ->
     if not low > 0.0:
         return -math.inf, b
     norm = norm_ends(w, b if problem.bias == "augmented" else 0.0)[1]
-    lower = quotient(low, norm, problem.shift)
+    lower = times_power_down(arith.down(low / norm), -problem.shift)
     return (lower if lower > 0.0 else -math.inf), b
 
 
@@ -160,4 +161,4 @@ def upper_end(problem: Problem, numbers: NDArray[np.int64], k: NDArray[np.int64]
     error = (arith.UNIT * value + square * (float(ONE) * problem.groups * reach)) * arith.SLACK
     bound = (value + (error + m * (4.0 * arith.LOST))) * (1.0 + 4.0 * arith.UNIT)
     high = norm_ends(bound * 2.0**-53, 0.0)[1]
-    return _back_up(arith.up(high / problem.groups), problem.shift)
+    return times_power_up(arith.up(high / problem.groups), -problem.shift)

@@ -21,7 +21,10 @@ EVER = 2**64 - 1
 def solve(problem: Problem, solver: str, tol: float, goal: str, work: Work) -> tuple[Found, str]:
     """Return the best that the solver found, and the name of the one that ran last."""
     alone, separable = solver == "descent", goal == "separable"
-    if solver == "wolfe" or not (alone or suits_descent(problem)):
+    # Sweeps come first where they are so much cheaper than a corral of all rows or columns.
+    side = float(min(problem.n, problem.size))
+    suits_descent = SWEEPS * float(problem.survey.nonzeros) < CORRAL * (side * side * side)
+    if solver == "wolfe" or not (alone or suits_descent):
         return nearest_point(problem, tol, goal, None, work), "wolfe"
     descent = Descent(problem)
     reached = False
@@ -37,9 +40,3 @@ def solve(problem: Problem, solver: str, tol: float, goal: str, work: Work) -> t
     if best is not None and (alone or reached):
         return best, "descent"
     return nearest_point(problem, tol, goal, best, work), "wolfe"
-
-
-def suits_descent(problem: Problem) -> bool:
-    """Whether sweeps are so much cheaper than a corral of all rows or columns that they come first."""
-    side = float(min(problem.n, problem.size))
-    return SWEEPS * float(problem.survey.nonzeros) < CORRAL * (side * side * side)

@@ -11,12 +11,12 @@ from perceptron_rs.arrays.named import Floats
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.certificate import (
-    SMALLEST_NORMAL,
     Checked,
     Lengths,
     norm_ends,
     precise,
-    quotient,
+    times_power_down,
+    times_power_up,
 )
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.rows import Rows
@@ -94,22 +94,13 @@ def margin(
         low = min(low, float((value - error).min(initial=math.inf)))
         high = min(high, float((value + error).min(initial=math.inf)))
     low, high = max(arith.down(low), 0.0), arith.up(high)
-    if not normalize:
-        return _down(low, -problem.shift - power), _up(high, -problem.shift - power), offending
-    ends = norm_ends(w, 0.0)
-    return quotient(low, ends[1], problem.shift), _up(arith.up(high / ends[0]), -problem.shift), offending
-
-
-def _down(a: float, exponent: int) -> float:
-    raw = arith.times_power(a, exponent)
-    if math.isinf(raw):
-        return arith.down(math.inf)
-    return raw if raw >= SMALLEST_NORMAL else max(arith.down(raw), 0.0)
-
-
-def _up(a: float, exponent: int) -> float:
-    raw = arith.times_power(a, exponent)
-    return raw if raw >= SMALLEST_NORMAL else arith.up(raw)
+    back = -problem.shift
+    if normalize:
+        shortest, longest = norm_ends(w, 0.0)
+        low, high = arith.down(low / longest), arith.up(high / shortest)
+    else:
+        back -= power
+    return times_power_down(low, back), times_power_up(high, back), offending
 
 
 def _offending(checked: Checked, coef: Floats, b: float, shifted: float) -> NDArray[np.int64]:

@@ -114,7 +114,9 @@ def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, 
             else:
                 working.add(added)
             if corral is None:
-                corral = Corral(working, _starts(working), np.ones(problem.groups))
+                # The row of each group with the lowest score, which was added first.
+                starts = [int(np.argmax(working.group == g)) for g in range(problem.groups)]
+                corral = Corral(working, starts, np.ones(problem.groups))
             tau = COARSE if not last else factor * max(0.1 * tol, min(0.1, 0.03 * gap))
             run(working, corral, tau, work)
             if not math.isfinite(corral.square):
@@ -139,11 +141,6 @@ def _mean(problem: Problem, numbers: NDArray[np.int64]) -> Floats:
             part = arith.axpy(float(problem.y[number]), problem.read(np.array([number]))[0], part)
         v = v + part / len(chosen)
     return v
-
-
-def _starts(working: WorkingSet) -> list[int]:
-    """Return the place of the row of each group with the lowest score: the first that was added."""
-    return [int(np.argmax(working.group == g)) for g in range(working.problem.groups)]
 
 
 def _levels(problem: Problem, corral: Corral, seen: Floats, v: Floats) -> tuple[Floats, Floats]:

@@ -70,9 +70,7 @@ def sequence_k_best(
 
 
 def _best(table: Table, k: int) -> list[Prefix]:
-    e, pair, kept, forbids = table.e, table.pair, table.lattice.kept, table.forbidden is not None
-    if table.forbidden is not None:
-        pair = np.where(table.forbidden, -np.inf, pair)
+    e, pair, kept = table.e, table.pair, table.lattice.kept
     at: dict[int, list[Prefix]] = {y: [(float(e[0, y]), [y])] for y in np.flatnonzero(kept[0]).tolist()}
     for t in range(1, len(e)):
         before, at = at, {}
@@ -82,7 +80,7 @@ def _best(table: Table, k: int) -> list[Prefix]:
                 for other, prefixes in before.items()
                 for score, path in prefixes
             ]
-            longer = [prefix for prefix in longer if not (forbids and prefix[0] == -math.inf)]
+            longer = [prefix for prefix in longer if not (table.forbids and prefix[0] == -math.inf)]
             at[y] = [(score + float(e[t, y]), path) for score, path in _first(longer, k)]
     return _first([prefix for prefixes in at.values() for prefix in prefixes], k)
 

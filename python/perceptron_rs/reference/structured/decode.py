@@ -74,9 +74,9 @@ class Table:
     sequence: int
     numbers: NDArray[np.intp]  # of its rows
     e: Array
-    pair: Array
+    pair: Array  # -inf where a pair of labels is forbidden
     lattice: Lattice
-    forbidden: NDArray[np.bool_] | None
+    forbids: bool
 
     @property
     def score(self) -> float:
@@ -114,7 +114,9 @@ def tables(
             raise ValueError(
                 f"allowed and forbidden leave no labels for sequence {i}; allow more, or widen the beam"
             )
-        yield Table(i, tokens.numbers, e, pair, lattice, may_not)
+        if may_not is not None:
+            pair = np.where(may_not, -np.inf, pair)
+        yield Table(i, tokens.numbers, e, pair, lattice, may_not is not None)
 
 
 def _mask(name: str, mask: NDArray[np.bool_] | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:

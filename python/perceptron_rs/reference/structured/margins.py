@@ -64,14 +64,12 @@ def sequence_margins(
 def _scores(table: Table) -> NDArray[np.float64]:
     """Return for each token and label the best score of the sequences that have it there, if any is kept."""
     e, pair, kept = table.e, table.pair, table.lattice.kept
-    if table.forbidden is not None:
-        pair = np.where(table.forbidden, -np.inf, pair)
     rest = np.zeros(e.shape)
     for t in range(len(e) - 2, -1, -1):
         after = np.flatnonzero(kept[t + 1])
         rest[t] = (pair[t + 1][:, after] + (e[t + 1, after] + rest[t + 1, after])).max(axis=1)
     scores = np.where(kept, table.lattice.delta + rest, -np.inf)
-    good = np.isfinite(scores) | ((scores == -np.inf) & (~kept | (table.forbidden is not None)))
+    good = np.isfinite(scores) | ((scores == -np.inf) & (~kept | table.forbids))
     if not good.all():
         raise table.too_large()
     return scores
