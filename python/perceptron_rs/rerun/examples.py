@@ -33,7 +33,7 @@ from perceptron_rs.sequence.feeder import SequencesInMemory
 from perceptron_rs.sequence.input import flat_labels, flat_tokens, is_nested, read_sequences, token_lists
 from perceptron_rs.sequence.source import encoded
 from perceptron_rs.stream.blocks import of_columns
-from perceptron_rs.stream.fit import Options, StreamFit, open_stream
+from perceptron_rs.stream.fit import Options, open_stream
 from perceptron_rs.targets.distinct import distinct, places
 from perceptron_rs.targets.label_sets import LabelSets, bits
 from perceptron_rs.targets.labels import classes_like, encode, encode_new, label_array, new_classes, target_of
@@ -76,9 +76,13 @@ class CallExamples(ABC):
         """At which example each call begins."""
         return _begins(self.calls, self.blocks, self.n)
 
-    @abstractmethod
     def difference(self) -> str | None:
         """Return in words how they are not those of the training; None if no difference is found."""
+        return next((text for text in self.differences() if text is not None), None)
+
+    @abstractmethod
+    def differences(self) -> Iterator[str | None]:
+        """Give each difference in words, or None; what comes behind a difference may make no sense."""
 
     @abstractmethod
     def learn(self, again: Estimator, call: Call, begin: int) -> None:
@@ -115,20 +119,32 @@ class CallExamples(ABC):
         needed = max(begin + call.rows for begin, call in zip(self.begins, self.calls, strict=True))
         return f"the model has learnt from {needed} {self.unit}, got {n}" if n != needed else None
 
-    def other_columns(self, n: int) -> str:
+    def other_columns(self, n: int) -> str | None:
         """Return in words that there are too few or too many columns."""
-        return f"the model has learnt from {self.calls[0].columns} columns, got {n}"
+        needed = self.calls[0].columns
+        return f"the model has learnt from {needed} columns, got {n}" if n != needed else None
 
     def other_labels(self) -> str:
         """Return in words that examples have many labels and not one, or one and not many."""
         had, got = ("many labels", "one") if is_multilabel(self.model) else ("one label", "many")
         return f"the model has learnt {had} for each row, got {got}"
 
-    def other_attributes(self) -> str | None:
-        """Return in words how attributes become other columns; None if they do not."""
+    def other_attributes(self) -> Iterator[str]:
+        """Give in words how attributes become other columns."""
         if self.encoder is None or not isinstance(self.model, SequenceLearner):
-            return None
-        return _other_attributes(self.model.encoder_, self.encoder)
+            return
+        expected, got = self.model.encoder_, self.encoder
+        if expected.n_columns != got.n_columns:
+            kinds = [
+                "a vocabulary" if n is None else f"{n} columns of a hash"
+                for n in (expected.n_columns, got.n_columns)
+            ]
+            yield f"the model has {kinds[0]} of attributes, the training had {kinds[1]}"
+        if expected.n_columns_ != got.n_columns_:
+            yield f"the model has learnt from {expected.n_columns_} attributes, got {got.n_columns_}"
+        for column, (a, b) in enumerate(zip(expected.vocabulary_, got.vocabulary_, strict=True)):
+            if a != b:
+                yield f"column {column} is the attribute {a!r:.80} in the model, got {b!r:.80}"
 
     @property
     def of_first_call(self) -> slice:
@@ -157,10 +173,15 @@ class CallExamples(ABC):
             f"the model {known.tolist()!r:.200} of the type {known.dtype}; give such labels"
         )
 
-    def unknown_label(self, y: NDArray[np.generic]) -> int | None:
-        """Return the place of the first label that is no class of the model."""
+    def other_label(self, y: NDArray[np.generic], of: str = "") -> str | None:
+        """Return in words the first label that is no class of the model; each is ``of`` a row, or a token."""
         is_unknown = places(y, self.model.classes_) == len(self.model.classes_)
-        return int(np.argmax(is_unknown)) if is_unknown.any() else None
+        if not is_unknown.any():
+            return None
+        place = int(np.argmax(is_unknown))
+        label = repr(y[place : place + 1].tolist()[0])
+        where = f"{of} {place} has the label {label}, which" if of else f"the label {label}"
+        return f"{where} is no class of the model"
 
 
 def call_examples(
@@ -201,41 +222,35 @@ class _OfArrays(CallExamples):
         self.X = X.tocsr() if issparse(X) else as_array(X)
         self.n = self.data.rows.shape[0]
 
-    def difference(self) -> str | None:
+    def differences(self) -> Iterator[str | None]:
         model, (n, columns) = self.model, self.data.rows.shape
-        if columns != self.calls[0].columns:
-            return self.other_columns(columns)
-        if (number := self.other_number(n)) is not None:
-            return number
+        yield self.other_columns(columns)
+        yield self.other_number(n)
         names, got_names = map(feature_names, (model, self.probe))
         if names is not None and got_names is not None and list(names) != list(got_names):
             column = next(k for k, (a, b) in enumerate(zip(names, got_names, strict=True)) if a != b)
-            return f"column {column} has the name {names[column]!r} in the model, got {got_names[column]!r}"
-        y = target_of(model, self.y, n)
+            yield f"column {column} has the name {names[column]!r} in the model, got {got_names[column]!r}"
+        y = self.target = target_of(model, self.y, n)
         if isinstance(y, LabelSets) != is_multilabel(model):
-            return self.other_labels()
-        if not isinstance(y, LabelSets) and (row := self.unknown_label(y)) is not None:
-            return f"row {row} has the label {_label_text(y, row)}, which is no class of the model"
+            yield self.other_labels()
+        if not isinstance(y, LabelSets):
+            yield self.other_label(y, "row")
         if (self.sample_weight is not None) != any(call.weighted for call in self.calls):
             had = "without" if self.sample_weight is not None else "with"
-            return f"the model was trained {had} sample_weight"
-        labels = encode(y, model.classes_)
-        weights = sample_weights(self.sample_weight, labels)
-        columns = self.calls[0].columns
+            yield f"the model was trained {had} sample_weight"
+        self.labels = encode(y, model.classes_)
+        self.weights = sample_weights(self.sample_weight, self.labels)
         for call, begin in zip(self.calls, self.begins, strict=True):
-            part = DigestInput(self.data.stored, columns, labels, weights if call.weighted else None)
-            if (block := self.other_block(part, begin, begin + call.rows)) is not None:
-                return block
-        return self.other_classes(y if isinstance(y, LabelSets) else y[self.of_first_call])
+            weights = self.weights if call.weighted else None
+            part = DigestInput(self.data.stored, columns, self.labels, weights)
+            yield self.other_block(part, begin, begin + call.rows)
+        yield self.other_classes(y if isinstance(y, LabelSets) else y[self.of_first_call])
 
     def learn(self, again: Estimator, call: Call, begin: int) -> None:
-        classes = self.model.classes_
-        y = target_of(self.model, self.y, None)
-        labels = encode(y, classes)
+        classes, y, labels, weights = self.model.classes_, self.target, self.labels, self.weights
         matrix = label_matrix(self.model)
         if isinstance(y, LabelSets):
             y = bits(labels, len(classes))
-        weights = sample_weights(self.sample_weight, labels)
         more: dict[str, NDArray[np.generic]] = {f"{name}_init": array for name, array in call.start.items()}
         for rows in _call_slices(call, begin):
             part = self.X if rows == slice(0, len(y)) else _safe_indexing(self.X, rows)
@@ -285,20 +300,18 @@ class _OfSequences(CallExamples):
         self.ends = np.concatenate([[0], np.cumsum(self.lengths)])
         self.n = len(self.lengths)
 
-    def difference(self) -> str | None:
+    def differences(self) -> Iterator[str | None]:
         columns = self.data.rows.shape[1]
-        if self.encoder is None and columns != self.calls[0].columns:
-            return self.other_columns(columns)
-        if (number := self.other_number(self.n)) is not None:
-            return number
-        if (row := self.unknown_label(self.y)) is not None:
-            return f"token {row} has the label {_label_text(self.y, row)}, which is no class of the model"
+        if self.encoder is None:
+            yield self.other_columns(columns)
+        yield self.other_number(self.n)
+        yield self.other_label(self.y, "token")
         labels = encode(self.y, self.model.classes_, least=1)
         tokens = DigestInput(self.data.stored, columns, labels, lengths=self.lengths)
         for call, begin in zip(self.calls, self.begins, strict=True):
-            if (block := self.other_block(tokens, begin, begin + call.rows)) is not None:
-                return block
-        return self.other_classes(self.y[self._rows(self.of_first_call)]) or self.other_attributes()
+            yield self.other_block(tokens, begin, begin + call.rows)
+        yield self.other_classes(self.y[self._rows(self.of_first_call)])
+        yield from self.other_attributes()
 
     def _rows(self, some: slice) -> slice:
         return slice(int(self.ends[some.start]), int(self.ends[some.stop]))
@@ -342,16 +355,14 @@ class _OfSource(CallExamples):
     def begins(self) -> list[int]:
         return [0] * len(self.calls)  # all are given once
 
-    def difference(self) -> str | None:
+    def differences(self) -> Iterator[str | None]:
         stream = open_stream(self.source, None, Options())
         facts, call = stream.facts, self.calls[0]
         if facts.is_multilabel != is_multilabel(self.model):
-            return self.other_labels()
-        if (place := self.unknown_label(facts.classes)) is not None:
-            return f"the label {_label_text(facts.classes, place)} is no class of the model"
-        has_encoder = self.encoder is not None
-        if not has_encoder and facts.n_features > call.columns:
-            return self.other_columns(facts.n_features)
+            yield self.other_labels()
+        yield self.other_label(facts.classes)
+        if self.encoder is None:
+            yield self.other_columns(max(facts.n_features, call.columns))
         if self.source.n_features is None:
             self.source = replace(self.source, n_features=call.columns)
         for _ in self.calls if self.blocks else self.calls[:1]:
@@ -361,13 +372,11 @@ class _OfSource(CallExamples):
                 stored = read(get_engine("rust"), batch.X).stored
                 part = DigestInput(stored, call.columns, labels, batch.sample_weight, batch.lengths)
                 n += len(part)
-                if (block := self.other_block(part)) is not None:
-                    return block
-            if (number := self.other_number(n)) is not None:
-                return number
+                yield self.other_block(part)
+            yield self.other_number(n)
         sets = LabelSets(np.zeros((0, 1), np.uint32), facts.classes, "dense")
-        other = self.other_classes(sets if facts.is_multilabel else facts.classes)
-        return other or self.other_attributes()
+        yield self.other_classes(sets if facts.is_multilabel else facts.classes)
+        yield from self.other_attributes()
 
     def learn(self, again: Estimator, call: Call, begin: int) -> None:  # noqa: ARG002  all begin at 0
         _stream(again, call, self.source, self.model.classes_)
@@ -376,29 +385,23 @@ class _OfSource(CallExamples):
 def _method(again: Estimator, call: Call) -> Callable[..., Estimator]:
     """Return the method that a call was made of."""
     method: Callable[..., Estimator] | None = getattr(again, call.method, None)
-    if method is None:
-        raise _no_method(again, call)
+    if method is None:  # as the record of a file may say
+        raise ValueError(
+            f"the record of this {type(again).__name__} says that {call.method} trained it, which it does "
+            f"not have; train it again"
+        )
     return method
-
-
-def _no_method(again: Estimator, call: Call) -> ValueError:
-    """Return the error for a record, as a file may hold one, of a method that the learner has not."""
-    return ValueError(
-        f"the record of this {type(again).__name__} says that {call.method} trained it, which it does not "
-        f"have; train it again"
-    )
 
 
 def _stream(again: Estimator, call: Call, source: object, classes: NDArray[np.generic]) -> None:
     """Call ``fit_stream`` as it was called."""
-    if not isinstance(again, StreamFit):
-        raise _no_method(again, call)
+    fit_stream = _method(again, call)
     if call.block_size is None:
-        again.fit_stream(source, classes=classes)
+        fit_stream(source, classes=classes)
         return
     with tempfile.TemporaryDirectory() as folder:
         cache = None if as_source(source).between is not None else Path(folder, "cache")
-        again.fit_stream(source, classes, shuffle="block", block_size=call.block_size, cache=cache)
+        fit_stream(source, classes, shuffle="block", block_size=call.block_size, cache=cache)
 
 
 def _begins(calls: tuple[Call, ...], blocks: tuple[BlockDigest, ...], n: int) -> list[int]:
@@ -441,29 +444,9 @@ def _lacks_a_class(call: Call, y: NDArray[np.generic] | LabelSets, classes: NDAr
     return call.method == "fit" and not isinstance(y, LabelSets) and len(distinct(y)[0]) < len(classes)
 
 
-def _label_text(labels: NDArray[np.generic], place: int) -> str:
-    return repr(labels[place : place + 1].tolist()[0])
-
-
 def _call_slices(call: Call, begin: int) -> Iterator[slice]:
     """Yield the examples of each call."""
     for rows, times in call.sizes:
         for _ in range(times):
             yield slice(begin, begin + rows)
             begin += rows
-
-
-def _other_attributes(expected: AttributeEncoder, got: AttributeEncoder) -> str | None:
-    """Return in words the first attribute that is another one."""
-    if expected.n_columns != got.n_columns:
-        kinds = [
-            "a vocabulary" if n is None else f"{n} columns of a hash"
-            for n in (expected.n_columns, got.n_columns)
-        ]
-        return f"the model has {kinds[0]} of attributes, the training had {kinds[1]}"
-    if expected.n_columns_ != got.n_columns_:
-        return f"the model has learnt from {expected.n_columns_} attributes, got {got.n_columns_}"
-    for column, (a, b) in enumerate(zip(expected.vocabulary_, got.vocabulary_, strict=True)):
-        if a != b:
-            return f"column {column} is the attribute {a!r:.80} in the model, got {b!r:.80}"
-    return None
