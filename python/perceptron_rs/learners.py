@@ -136,10 +136,7 @@ def load_predictor(path: Source, *, engine: EngineName = "rust", n_jobs: int | N
     """
     get_engine(engine)
     check_n_jobs(n_jobs)
-    predictor: Predictor = read_predictor(
-        path, LEARNERS, engine=engine, n_jobs=None if n_jobs is None else int(n_jobs)
-    )
-    return predictor
+    return read_predictor(path, LEARNERS, engine=engine, n_jobs=None if n_jobs is None else int(n_jobs))
 
 
 def describe(path: Source) -> dict[str, Any]:

@@ -44,14 +44,12 @@ class Entry(NamedTuple):
     @property
     def kind(self) -> type[Estimator]:
         """The class of the estimator."""
-        kind: type[Estimator] = getattr(perceptron_rs, self.class_name)
-        return kind
+        return getattr(perceptron_rs, self.class_name)
 
     @property
     def predictor(self) -> type[Predictor]:
         """The class of what predicts alone, which imports neither scikit-learn nor SciPy."""
-        kind: type[Predictor] = getattr(self.part("predictor"), f"{self.class_name}Predictor")
-        return kind
+        return getattr(self.part("predictor"), f"{self.class_name}Predictor")
 
     def part(self, name: FamilyModule) -> ModuleType:
         """Return the module of the family for one purpose."""
@@ -60,8 +58,7 @@ class Entry(NamedTuple):
     @property
     def parameters(self) -> type[Parameters]:
         """The dataclass that declares the parameters of the estimator, which imports no library."""
-        group: type[Parameters] = getattr(self.part("parameters"), f"{self.class_name}Parameters")
-        return group
+        return getattr(self.part("parameters"), f"{self.class_name}Parameters")
 
 
 LEARNERS: dict[str, Entry] = {

@@ -33,14 +33,12 @@ def has_shape(X: MatrixLike) -> bool:
 
 def shape_of(X: MatrixLike) -> tuple[int, ...] | None:
     """Return the shape of an array or a table; None if it says none."""
-    shape: tuple[int, ...] | None = getattr(X, "shape", None)
-    return shape
+    return getattr(X, "shape", None)
 
 
 def n_dimensions(X: MatrixLike) -> int | None:
     """Return the number of dimensions; None if it says none, as tables of Arrow and polars."""
-    n: int | None = getattr(X, "ndim", None)
-    return n
+    return getattr(X, "ndim", None)
 
 
 def has_dtype(X: MatrixLike) -> bool:
@@ -183,8 +181,7 @@ def in_full(X: MatrixLike) -> MatrixLike:
 
 def values_of(X: MatrixLike) -> list[Any] | None:
     """Return the values of an array of Arrow, whose iterator gives no values of Python; else None."""
-    values: list[Any] | None = X.to_pylist() if hasattr(type(X), "to_pylist") else None
-    return values
+    return X.to_pylist() if hasattr(type(X), "to_pylist") else None
 
 
 def records_of(X: MatrixLike) -> list[dict[str, object]] | None:

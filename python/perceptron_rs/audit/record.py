@@ -118,8 +118,7 @@ def calls_of(estimator: object) -> tuple[Call, ...]:
 
 def record_of(estimator: object) -> tuple[Call, ...] | None:
     """Return the record of an estimator; None if it has none, not even an empty one."""
-    calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
-    return calls
+    return getattr(estimator, RECORD, None)
 
 
 def next_record(

@@ -130,8 +130,7 @@ class DaskCluster:
         """
         P = len(self.partitions)
         keys = [f"{self.name}-{step}-{p}" for p in range(P)]
-        futures: list[Future] = self.client.map(function, *each, *([value] * P for value in of_all), key=keys)
-        return futures
+        return self.client.map(function, *each, *([value] * P for value in of_all), key=keys)
 
     @contextmanager
     def explained(self) -> Iterator[None]:

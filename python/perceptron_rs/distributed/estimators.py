@@ -149,8 +149,7 @@ class ClusterLearner(Trainable):
         OSError
             If the file cannot be written.
         """
-        content: bytes | None = self.to_local().save(path, dtype=dtype, prune=prune)
-        return content
+        return self.to_local().save(path, dtype=dtype, prune=prune)
 
     def to_local(self) -> Any:
         """Return the fitted model as a learner that knows of no cluster.

@@ -242,8 +242,7 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
     @LearntAttribute
     def n_vectors_(self) -> NDArray[np.int64]:
         """Number of vectors, of each class."""
-        numbers: NDArray[np.int64] = np.diff(self._model["log_start"]) + 1
-        return numbers
+        return np.diff(self._model["log_start"]) + 1
 
     @LearntAttribute
     @consistent

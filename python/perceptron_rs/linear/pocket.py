@@ -237,14 +237,12 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
     @property
     def last_coef_(self) -> NDArray[np.float64]:
         """Weights after the last update."""
-        coef: NDArray[np.float64] = self._last("coef")
-        return coef
+        return self._last("coef")
 
     @property
     def last_intercept_(self) -> NDArray[np.float64]:
         """Intercepts after the last update."""
-        intercept: NDArray[np.float64] = self._last("intercept")
-        return intercept
+        return self._last("intercept")
 
     def _last(self, name: str) -> Any:
         model = self._model

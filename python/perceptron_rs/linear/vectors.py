@@ -278,8 +278,7 @@ def ballots(
     state = vectors | {"log_count": np.concatenate(counts)}
     votes = engine.votes(rows, log_rows(vectors, engine), state, tie=tie, threads=threads)
     number = np.array([count.sum() for count in counts])
-    shares: NDArray[np.float64] = votes / np.maximum(number, 1)  # no votes are shared as 0
-    return shares
+    return votes / np.maximum(number, 1)  # no votes are shared as 0
 
 
 def log_rows(vectors: Vectors, engine: Engine) -> Rows:

@@ -280,8 +280,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, Voted
     @property
     def n_vectors_(self) -> NDArray[np.int64]:
         """Number of weight vectors for each class."""
-        numbers: NDArray[np.int64] = np.diff(self._vectors["log_start"]) + 1
-        return numbers
+        return np.diff(self._vectors["log_start"]) + 1
 
     @property
     @consistent

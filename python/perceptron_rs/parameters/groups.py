@@ -127,8 +127,7 @@ def allowed(values: Values, text: str | None = None, /, **facts: Any) -> dict[st
 
 def parameter(default: T, values: Values, text: str | None = None, /, **facts: Any) -> T:
     """Declare a parameter with its default; the others are those of `allowed`."""
-    declared: T = field(default=default, metadata=allowed(values, text, **facts))
-    return declared
+    return field(default=default, metadata=allowed(values, text, **facts))
 
 
 def group_of(kind: type) -> type:

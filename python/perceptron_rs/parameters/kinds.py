@@ -211,8 +211,7 @@ def share_or_file(text: str) -> float | str:
         number = float(text)
     except ValueError:
         return named_file(text)
-    share: float = FRACTION(str(number))
-    return share
+    return FRACTION(str(number))
 
 
 def threads(text: str) -> int:

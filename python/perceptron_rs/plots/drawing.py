@@ -158,8 +158,7 @@ def score_lines(ax: Axes, estimator: object, X: MatrixLike, levels: list[float])
 def _boundary() -> type[DecisionBoundaryDisplay]:
     from sklearn.inspection import DecisionBoundaryDisplay
 
-    display: type[DecisionBoundaryDisplay] = DecisionBoundaryDisplay
-    return display
+    return DecisionBoundaryDisplay
 
 
 def _of_estimator(ax: Axes, estimator: object, X: MatrixLike, **style: object) -> DecisionBoundaryDisplay:

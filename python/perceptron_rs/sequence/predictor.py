@@ -359,5 +359,4 @@ class SequencePerceptronPredictor(Predictor):
     @property
     def _known(self) -> Vocabulary:
         """What makes columns of attributes."""
-        known: Vocabulary = self.encoder_
-        return known
+        return self.encoder_

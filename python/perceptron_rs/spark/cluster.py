@@ -99,8 +99,7 @@ class SparkCluster:
     def look(self, parse: Parse) -> list[PartitionFacts]:
         """Read the partitions."""
         self.parse = parse
-        facts: list[PartitionFacts] = self.ask(facts_of)
-        return facts
+        return self.ask(facts_of)
 
     def begin(
         self, encodings: Sequence[Encoding], settings: Sequence[Linear | Chain], digests: Sequence[str]

@@ -159,8 +159,7 @@ class RunLearnt(Learnt):
 
 def learnt_of(model: object) -> Learnt:
     """Return what an estimator or a predictor has learnt; nothing, if it is another object."""
-    learnt: Learnt = getattr(model, "_learnt", _NOTHING)
-    return learnt
+    return getattr(model, "_learnt", _NOTHING)
 
 
 _NOTHING = Learnt()

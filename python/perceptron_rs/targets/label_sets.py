@@ -216,8 +216,7 @@ def bits(words: LabelWords, width: int) -> Bools:
 def positives(labels: NDArray[np.uint32], positive: NDArray[np.uint32]) -> Bools:
     """Return which examples each plane is positive for, (n, K), by the class that it looks for."""
     if labels.ndim == 1:
-        own: Bools = labels[:, np.newaxis] == positive
-        return own
+        return labels[:, np.newaxis] == positive
     return bits(labels, int(positive.max()) + 1)[:, positive]
 
 

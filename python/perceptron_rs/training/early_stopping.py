@@ -160,8 +160,7 @@ class Validation(ValidationPart):
             terms = np.where(right, self.weight[piece][:, np.newaxis], 0.0)
             won = np.cumsum(np.vstack([won, terms]), axis=0)[-1]
         total = len(scores) if self.weight is None else np.cumsum(self.weight)[-1]
-        accuracy: NDArray[np.float64] = won / total
-        return accuracy
+        return won / total
 
     def judged(self, state: RunState) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the accuracy of each decision, and minus that."""

@@ -52,8 +52,7 @@ def probabilities(z: Floats) -> Floats:
     if z.shape[1] == 1:
         return logistic(z)
     _, e, total = _shifted(z)
-    p: Floats = e / total
-    return p
+    return e / total
 
 
 def losses(z: Floats, labels: NDArray[np.uint32]) -> Floats:
@@ -62,15 +61,13 @@ def losses(z: Floats, labels: NDArray[np.uint32]) -> Floats:
         m = np.where(labels == 1, z[:, 0], -z[:, 0])
         return np.where(m < 0, -m, 0.0) + log(1.0 + exp(-np.abs(m)))
     rest, _, total = _shifted(z)
-    result: Floats = log(total[:, 0]) - rest[np.arange(len(z)), labels]
-    return result
+    return log(total[:, 0]) - rest[np.arange(len(z)), labels]
 
 
 def mistakes(z: Floats, labels: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Return whether z speaks for another class: the largest, the first of equals; of two, by its sign."""
     chosen = np.argmax(z, axis=1) if z.shape[1] > 1 else z[:, 0] > 0
-    wrong: NDArray[np.bool_] = chosen != labels
-    return wrong
+    return chosen != labels
 
 
 def truth(z: Floats, labels: NDArray[np.uint32]) -> NDArray[np.float64]:
@@ -99,5 +96,4 @@ def start(numbers: NDArray[np.uint64], inputs: int, outputs: int, activation: st
     """Return start weights from random numbers: uniform between plus and minus Glorot's bound."""
     bound = np.sqrt((2.0 if activation == "logistic" else 6.0) / float(inputs + outputs))
     part = (numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    result: Floats = (2.0 * part - 1.0) * bound + 0.0
-    return result
+    return (2.0 * part - 1.0) * bound + 0.0

@@ -38,5 +38,4 @@ def tanh(x: NDArray[np.float64]) -> NDArray[np.float64]:
     quotient = e / d
     product, error = two_product(quotient, d)
     rest = ((e - product) - error) + (e_low - quotient * d_low)
-    result: NDArray[np.float64] = np.copysign(quotient + rest / d, x)
-    return result
+    return np.copysign(quotient + rest / d, x)

@@ -113,8 +113,7 @@ def votes(
 
 def signs(a: NDArray[np.float64], tie: str) -> NDArray[np.int64]:
     """Return the sign of each activation: 0, which ``tie`` makes a mistake for both classes, has none."""
-    sign: NDArray[np.int64] = np.where(a >= 0, 1, -1) if tie == "positive" else np.sign(a).astype(np.int64)
-    return sign
+    return np.where(a >= 0, 1, -1) if tie == "positive" else np.sign(a).astype(np.int64)
 
 
 @standard()

@@ -79,8 +79,7 @@ class Problem:
         out = self.rows.dots(numbers, v[: self.d] * self.unit)
         if self.bias == "augmented":
             out = out + v[self.d] * self.constant
-        signed: Floats = self.y[numbers] * out
-        return signed
+        return self.y[numbers] * out
 
     def read(self, numbers: NDArray[Any]) -> Floats:
         """Return the scaled rows with these numbers, without their signs."""

@@ -22,13 +22,11 @@ class Tokens:
         return len(self.numbers)
 
     def __getitem__(self, t: int) -> Row:
-        row: Row = self.rows[self.numbers[t]]
-        return row
+        return self.rows[self.numbers[t]]
 
     def dots(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the dot product of each row with w."""
-        dots: NDArray[np.float64] = self.rows.dots(self.numbers, w)
-        return dots
+        return self.rows.dots(self.numbers, w)
 
 
 def sequences(rows: Rows, lengths: NDArray[np.int64]) -> list[Tokens]:
