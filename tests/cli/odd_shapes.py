@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import pickle
-import sqlite3
 import tarfile
 import zipfile
 from pathlib import Path
@@ -288,35 +287,6 @@ def sentences_with_lists_of_tags(path: Path) -> None:
     path.write_text(table(rows, ["Sentence #", "Sentence", "POS", "Tag"]), encoding="utf-8")
 
 
-@shape("vectors")
-def vectors_of_spark(path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path.mkdir()
-    ends = {"indices": pa.list_(pa.int32()), "values": pa.list_(pa.float64())}
-    kind = pa.struct({"type": pa.int8(), "size": pa.int32()} | ends)
-    for part in range(2):
-        rows = [(y, [float(a), f, float(s == "male")]) for _, y, a, f, s, _ in people()][part::2]
-        dense = [{"type": 1, "size": None, "indices": None, "values": x} for _, x in rows]
-        sparse = [{"type": 0, "size": 3, "indices": [0, 1, 2], "values": x} for _, x in rows]
-        vectors = [pair[i % 2] for i, pair in enumerate(zip(dense, sparse, strict=True))]
-        columns = {"features": pa.array(vectors, kind), "label": [float(y) for y, _ in rows]}
-        pq.write_table(pa.table(columns), path / f"part-0000{part}.snappy.parquet")
-
-
-@shape("people.sqlite")
-def a_table_of_a_database(path: Path) -> None:
-    pytest.importorskip("pandas")
-    with sqlite3.connect(path) as base:
-        base.execute("create table [of 1912] (age, fare, sex, label)")
-        base.executemany(
-            "insert into [of 1912] values (?, ?, ?, ?)",
-            ((a, f, s, y) for _, y, a, f, s, _ in people()),
-        )
-    base.close()
-
-
 @shape("mnist.npz")
 def arrays_of_keras(path: Path) -> None:
     from sklearn.datasets import load_digits
@@ -375,14 +345,6 @@ def labels_in_an_array_beside(path: Path) -> None:
     np.save(path.with_name("y_test.npy"), y[:9])
 
 
-@shape("matrix.mtx")
-def labels_in_the_last_column_of_a_sparse_matrix(path: Path) -> None:
-    import scipy.io
-    import scipy.sparse
-
-    scipy.io.mmwrite(path, scipy.sparse.csr_matrix(np.column_stack(numbers())))
-
-
 @shape("pair.pkl")
 def a_pickle_of_two_arrays(path: Path) -> None:
     path.write_bytes(pickle.dumps(numbers()))
@@ -399,13 +361,6 @@ def a_pickle_of_a_data_frame(path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     X, y = numbers()
     pandas.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}).to_pickle(path)
-
-
-@shape("arrays.h5")
-def arrays_of_hdf(path: Path) -> None:
-    h5py, (X, y) = pytest.importorskip("h5py"), numbers()
-    with h5py.File(path, "w") as file:
-        file["train_set_x"], file["train_set_y"] = X, y
 
 
 @shape("table.orc")
@@ -427,25 +382,6 @@ def a_stream_of_arrow(path: Path) -> None:
     table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": y})
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
         writer.write_table(table)
-
-
-@shape("letter.docx")
-def paragraphs_of_word(path: Path) -> None:
-    lines = (f"<w:t>{('bad', 'good')[y]}</w:t><w:tab/><w:t>{t} &amp; co</w:t>" for y, t in reviews())
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("word/document.xml", "".join(f"<w:p>{line}</w:p>\n" for line in lines))
-
-
-@shape("list.yaml")
-def a_list_of_yaml(path: Path) -> None:
-    pytest.importorskip("yaml")
-    path.write_text("".join(f"- text: {t}\n  label: {y}\n" for y, t in reviews()))
-
-
-@shape("table.md")
-def a_table_of_markdown(path: Path) -> None:
-    rows = (f"| {a} | {f} | {('no', 'yes')[y]} |\n" for _, y, a, f, *_ in people())
-    path.write_text("# Passengers\n\n| age | fare | y |\n|----:|-----:|:--|\n" + "".join(rows))
 
 
 @shape("chat.txt")

@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perceptron_rs.cli.proposal import files, programs
-
 from .odd_shapes import SHAPES
 from .shapes import reviews, table
+from .support import process
 
 
 def commands_of(answer, name):
@@ -25,12 +24,17 @@ def commands_of(answer, name):
     return found and found[1].split(" && ")
 
 
+def run(line):
+    """Run what is to be typed in a shell."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(line, shell=True, check=True, env=os.environ | {"PATH": path})
+
+
 def typed_instead(call, answer):
     """Run what an error says to type, programs too, and return the answer."""
     instead = commands_of(answer.err, "perceptrons: try:")
     assert instead is not None, answer.err
     assert answer.err.count("\n") == 2  # the error, and what to type
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     files = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     *before, command = instead
     for line in before:
@@ -38,7 +42,7 @@ def typed_instead(call, answer):
             pytest.skip(f"needs {line.split()[-1]}")
         if shutil.which(shlex.split(line)[0]) is None:
             pytest.skip(f"needs {line.split()[0]}")
-        subprocess.run(line, shell=True, check=True, env=os.environ | {"PATH": path})
+        run(line)
     assert {path: path.read_bytes() for path in files} == files  # none was written over
     return call(*shlex.split(command, comments=True)[1:])
 
@@ -49,8 +53,9 @@ def test_a_file_that_people_have(call, tmp_path, monkeypatch, shape):
     name, write = SHAPES[shape]
     write(tmp_path / name)
     answer = call("train", name)
-    if answer.status != 0:
-        answer = typed_instead(call, answer)
+    for _ in range(2):  # such as to make a table of a pickle, and then to learn from it
+        if answer.status != 0:
+            answer = typed_instead(call, answer)
     for _ in range(2):  # such as to leave a column out, and then to scale
         assert answer.status == 0, answer.err
         steps = commands_of(answer.out, "next")
@@ -98,25 +103,16 @@ def test_files_that_nobody_can_read(call, tmp_path, monkeypatch):
         assert (answer.status != 0, "try:" in answer.err) == (True, False), name
 
 
-@pytest.mark.parametrize("name", ["syslog", "paper.pdf"])
-def test_lines_without_labels(call, tmp_path, monkeypatch, name):
+def test_lines_without_labels(call, tmp_path, monkeypatch):
     """Somebody writes the labels; what is printed before makes the place for them, and works after."""
     monkeypatch.chdir(tmp_path)
-    lines = "".join(
-        f"Mar  1 10:00:{i % 60:02} web: the door {('opens', 'is shut')[i % 2]}\n" for i in range(60)
-    )
-    Path(name).write_text("%PDF-1.7\n" * (name == "paper.pdf") + lines)
-    if name == "paper.pdf":
-        Path("pypdf.py").write_text(  # what a program reads a page by
-            "class PdfReader:\n    def __init__(self, f): self.pages = [self] if f.endswith('.pdf') else []\n"
-            f"    def extract_text(self): return {lines!r}\n"
-        )
-        monkeypatch.syspath_prepend(str(tmp_path))
-    line = re.search("^perceptrons: try: (.*)$", call("train", name).err, re.MULTILINE)[1]
+    lines = (f"Mar  1 10:00:{i % 60:02} web: the door {('opens', 'is shut')[i % 2]}\n" for i in range(60))
+    Path("syslog").write_text("".join(lines))
+    line = re.search("^perceptrons: try: (.*)$", call("train", "syslog").err, re.MULTILINE)[1]
     program, _, later = line.partition("   # ")
-    assert f"in {Path(name).stem}.labels.txt, write a label in place of each LABEL; then type: " in later
-    subprocess.run(program, shell=True, check=True, env=os.environ | {"PYTHONPATH": str(tmp_path)})
-    path = Path(f"{Path(name).stem}.labels.txt")
+    assert "in syslog.labels.txt, write a label in place of each LABEL; then type: " in later
+    run(program)
+    path = Path("syslog.labels.txt")
     written = path.read_text().splitlines()
     assert {text.partition("\t")[0] for text in written} == {"LABEL"}
     path.write_text("".join(text.replace("LABEL", "ab"["opens" in text]) + "\n" for text in written))
@@ -131,7 +127,18 @@ def test_no_pickle_is_opened_for_a_look(call, tmp_path, monkeypatch):
     error = call("train", "a.pkl").err
     assert "perceptrons: try: python -c 'import pandas, sys; " in error
     assert "# a pickle can run anything: only of somebody whom you trust" in error
+    Path("a.pkl").write_bytes(b"(S'numpy x y'\ncos\nsystem\n(S'touch ran'\ntR.")
+    error = call("train", "a.pkl").err
+    assert "perceptrons: try: perceptrons convert a.pkl > a.new.npz && " in error
+    assert "# a pickle can run anything: only of somebody whom you trust" in error
     assert not Path("ran").exists()
+
+
+def test_a_process_has_the_line_of_another_library(tmp_path):
+    """No command imports pandas, and this line needs none of it."""
+    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
+    line = " pandas.read_excel(f).to_csv(sys.stdout, index=False)"
+    assert line in process("train", tmp_path / "a.xlsx").err
 
 
 HOSTILE = ['"]; open("ran", "w"); x = ["', "'); open('ran', 'w'); ('", '{open("ran", "w")}', "$(touch ran)"]
@@ -140,7 +147,6 @@ HOSTILE += ["`touch ran`", "'; touch ran; '", "a\\", "%s"]
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_run_nothing_however_they_are_written(call, tmp_path, monkeypatch, name):
-    """The look at a file runs the code that it says to type, in which names stand."""
     monkeypatch.chdir(tmp_path)
     with Path("a.csv").open("w", newline="") as file:
         rows = ([f"{i}.5 kg", i % 7, "red", "yn"[i % 2]] for i in range(60))
@@ -327,12 +333,13 @@ def test_many_classes_are_no_numbers(call, tmp_path, monkeypatch, name, row):
     assert "40 classes" in answer.out or "400 different numbers" in answer.err
 
 
-@pytest.mark.parametrize(("mark", "program"), [(":fine ", "label = $1"), (" ::: ", "sub("), (",", "sub(")])
-def test_what_ends_a_label(call, tmp_path, monkeypatch, mark, program):
+@pytest.mark.parametrize("mark", [":fine ", " ::: ", ","])
+def test_what_ends_a_label(call, tmp_path, monkeypatch, mark):
     monkeypatch.chdir(tmp_path)
     lines = (f"{('bad', 'good')[y]}{mark}{t}{', or' * (i % 3)}\n" for i, (y, t) in enumerate(reviews()))
     Path("a.txt").write_text("".join(lines))
-    assert f"perceptrons: try: awk '{{{program}" in call("train", "a.txt").err
+    answer = typed_instead(call, call("train", "a.txt"))
+    assert ("2 classes" in answer.out) or ("fine" in mark and "bad:fine" in answer.out), answer.out
 
 
 def test_labels_by_another_name_are_no_feature(call, tmp_path, monkeypatch):
@@ -368,16 +375,6 @@ def test_what_reads_tables_is_installed_first(call, tmp_path, monkeypatch):
     monkeypatch.setattr("perceptron_rs.cli.proposal.files.find_spec", lambda name: None)
     instead = commands_of(call("train", "train.csv").err, "perceptrons: try:")
     assert instead[0] == "pip install pyarrow"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse or ignore the limit")
-def test_a_look_at_a_file_takes_no_memory_without_end(tmp_path, monkeypatch):
-    reads = 'DataFrame({"label": ["a", "b"] * 9, "x": [len(bytearray(%s))] * 18})'
-    path = tmp_path / "a.dta"
-    path.write_bytes(b"<stata_dta>")
-    for size, is_read in (1, True), ("1 << 33", False):
-        monkeypatch.setitem(programs._FRAMES, ".dta", (f"pandas.{reads % size}", "pandas"))
-        assert (files.proposal(str(path), ["train", str(path)]) is not None) == is_read
 
 
 def test_there_are_forty():

@@ -183,6 +183,11 @@ def _inspect(command: argparse.ArgumentParser) -> None:
     add_output(command)
 
 
+def _convert(command: argparse.ArgumentParser) -> None:
+    add(command, "FILE", "a file that train cannot read, or a folder of folders of texts", dest="file")
+    add(command, "--target NAME", "the column that holds the labels (as train finds it)")
+
+
 def _parity(command: argparse.ArgumentParser) -> None:
     add_examples(command, learns=True)
     text = "use N rows, evenly spaced (default: as many as fit into 128 MB when dense)"
@@ -225,6 +230,7 @@ COMMANDS = (
     Command("predict", "predict the class of each example in DATA", "examples", _predict),
     Command("online", "predict each example as it comes, and then learn from it", "examples", _online),
     Command("evaluate", "evaluate a model on the labels of DATA", "examples", _evaluate),
+    Command("convert", "write a file as train reads it, to standard output", None, _convert),
     Command("inspect", "show what is in a model file", None, _inspect),
     Command(
         "parity", "train on DATA in every way there is and compare the bits", "examples", _parity, "DATA"

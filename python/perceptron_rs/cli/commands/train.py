@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import example_files, weigh_classes, weights_of
 from perceptron_rs.cli.modelfile import load_model
-from perceptron_rs.cli.proposal.labels import merged
 from perceptron_rs.cli.status import PROGRAM, CommandError, UsageError
 from perceptron_rs.cli.training import common as training
 from perceptron_rs.cli.training.calibration import CalibrationSetting
@@ -310,13 +309,15 @@ class ExampleTraining(training.Training):
         typed = f"{PROGRAM} {shlex.join(self.arguments.typed)}"
         files, word, steps = self.files, str(name_of_file(self.files.files[0])), []
         form, reading = files.form, files.reading
-        how = (form, reading.separator(form), reading.target, self._alike)
-        made = merged(word, *how, named=reading.header is not False) if self._alike else None
-        if made is not None and word in self.arguments.typed:
-            words = [made[0] if one == word else one for one in self.arguments.typed]
-            steps.append(
-                f"{made[1]} && {PROGRAM} {shlex.join(words)}   # if the labels that are alike are one"
-            )
+        if self._alike and word in self.arguments.typed:
+            from perceptron_rs.cli.proposal.labels import merged
+
+            how = (form, reading.separator(form), reading.target, self._alike)
+            if (made := merged(word, *how, named=reading.header is not False)) is not None:
+                words = [made[0] if one == word else one for one in self.arguments.typed]
+                steps.append(
+                    f"{made[1]} && {PROGRAM} {shlex.join(words)}   # if the labels that are alike are one"
+                )
         if self._counting:
             steps.append(f"{typed} --drop {shlex.quote(listed(self._counting))}")
         elif (tried := self._trial) is not None and tried.scaled is not None and tried.scaled < tried.errors:

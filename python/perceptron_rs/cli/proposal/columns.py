@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from itertools import chain, pairwise
 
-from perceptron_rs.cli.proposal.proposed import most
 from perceptron_rs.features.categories import kind_of_strings
 from perceptron_rs.features.numerals import MARKS, mark_of, number_of
 from perceptron_rs.parameters.kinds import listed
@@ -208,3 +207,8 @@ def _is_list(values: list[str]) -> bool:
 def has_words(values: list[str]) -> bool:
     """Whether most cells have several words."""
     return sum(len(re.findall(r"[^\W\d_]{2,}", value)) > 1 for value in values) * 2 >= len(values)
+
+
+def most(lines: Sequence[str], holds: Callable[[str], object]) -> bool:
+    """Whether something holds for nearly all lines."""
+    return 20 * sum(map(bool, map(holds, lines))) >= 19 * len(lines)

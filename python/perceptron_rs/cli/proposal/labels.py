@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
-from perceptron_rs.cli.proposal.proposed import python, quoted, written
+from perceptron_rs.cli.proposal.form import unused
 from perceptron_rs.io.text.paths import PACKED
 
 _BEGIN = 'import csv, json, sys; m = {}; f = open(sys.argv[1], encoding="utf-8-sig", newline=""); '
@@ -31,7 +33,14 @@ def merged(
     if form not in _MERGES or suffix in PACKED or (form == "jsonl" and target is None):
         return None
     place = "len(r[0]) - 1" if target is None else target[1:]
-    place = f"r[0].index({quoted(target)})" if target is not None and named else place
+    place = f"r[0].index({_quoted(target)})" if target is not None and named else place
     same = {label: labels[-1] for labels in alike for label in labels[:-1]}
-    code = _MERGES[form].format(quoted(delimiter), place, quoted(target))
-    return written(word, f".merged{suffix}", python(_BEGIN.format(quoted(same)) + code))
+    code = _MERGES[form].format(_quoted(delimiter), place, _quoted(target))
+    new = unused(f"{Path(word).stem}.merged{suffix}")
+    program = shlex.quote(_BEGIN.format(_quoted(same)) + code)
+    return new, f"python -c {program} {shlex.quote(word)} > {shlex.quote(new)}"
+
+
+def _quoted(value: object) -> str:
+    """Return names and labels as Python code has them; the shell's quotes around it are others."""
+    return json.dumps(value, ensure_ascii=False)

@@ -4,156 +4,160 @@ from __future__ import annotations
 
 import ast
 import csv
+import json
 import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import zip_longest
+from functools import partial
+from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from perceptron_rs.cli.proposal.columns import LEAST, LINES, NUMBER, TableColumns, cell, has_words, is_gap
-from perceptron_rs.cli.proposal.proposed import Proposal, most, parted, python, quoted, to_train, written
+from perceptron_rs.cli.proposal.columns import (
+    LEAST,
+    LINES,
+    NUMBER,
+    TableColumns,
+    cell,
+    has_words,
+    is_gap,
+    most,
+)
+from perceptron_rs.cli.proposal.form import Form, Text, as_csv, made, parted
+
+Rows: TypeAlias = Iterable[list[str]]
 
 #: How a class is marked in a column of its own, and how it is not.
 _ONES, _ZEROS = ("1", "1.0", "True", "true"), ("0", "0.0", "False", "false")
 #: What the labels are called where columns of a class each become one.
 _OF_CLASSES = "labels"
 _UNIT = re.compile(r"\s*[+-]?[\d.,]+ ?([^\W\d_]{1,4}(?:/[a-z]{1,2})?)\s*")
-#: Code that writes a file of Parquet anew: as a table with commas, and with the numbers of Spark's vectors.
-_OF_PARQUET = "import sys, pyarrow.csv as c, pyarrow.dataset as d, pyarrow.parquet as p; "
-_OF_PARQUET += "t = d.dataset(sys.argv[1]).to_table(); "
-_VECTORS = _OF_PARQUET + (
-    'f = lambda x: x["values"] if x["type"] else '
-    '[dict(zip(x["indices"], x["values"])).get(i, 0.0) for i in range(x["size"])]; '
-    "p.write_table(t.set_column({0}, {1}, [[*map(f, t[{0}].to_pylist())]]), sys.stdout.buffer)"
-)
 
 
-class _Table:
-    """The rows of a file, and the code that writes another one of its rows ``r``, stage by stage."""
+class Table:
+    """The first rows of a table, and what changes them, and then all rows likewise.
+
+    Parameters
+    ----------
+    whole : callable
+        Reads all rows.
+    rows : list of list of str
+        The first ones.
+    text : Text or None
+        The file that holds them, if commands can read it as it is.
+    delimiter : str
+    """
 
     def __init__(
-        self, word: str, suffix: str, delimiter: str, rows: list[list[str]], reads: str = ""
+        self, whole: Callable[[], Rows], rows: Rows, text: Text | None = None, delimiter: str = ","
     ) -> None:
-        self.word, self.suffix, self.delimiter, self.rows, self.reads = word, suffix, delimiter, rows, reads
-        self.stages: list[str] = []
+        self._whole, self.text, self.delimiter = whole, text, delimiter
+        self.rows = [row for row in rows if row]
+        self.changes: list[Callable[[Iterator[list[str]]], Rows]] = []
 
-    def make(self, code: str) -> None:
-        """Add a stage, and see what the same code makes of the rows that are looked at."""
-        space: dict[str, Any] = {"r": iter(self.rows), "re": re}
-        exec(code, space)
-        self.rows = [list(row) for row in space["r"]]
-        self.stages.append(code)
+    def change(self, change: Callable[[Iterator[list[str]]], Rows]) -> None:
+        """Add a change."""
+        self.rows = list(change(iter(self.rows)))
+        self.changes.append(change)
 
-    def head(self, code: str, rows: str = "r") -> None:
-        """Add a stage that makes another first row of it, which ``n`` is, and of other rows ``x``, too."""
-        self.make(f"n = next(r); r = iter([{code}, *{rows}])")
+    def all(self) -> Rows:
+        """Return all rows, changed."""
+        rows: Rows = filter(None, self._whole())
+        for change in self.changes:
+            rows = change(iter(rows))
+        return rows
 
     def cells(self, *, has_header: bool = True) -> tuple[list[str], list[list[str]]]:
         """Return the names of the columns, and what is in each."""
         names = self.rows[0] if has_header else [f"f{i}" for i in range(len(self.rows[0]))]
         return names, [list(c) for c in zip_longest(*self.rows[has_header:], fillvalue="")][: len(names)]
 
-    def steps(self, ending: str = "", end: str = "w.writerows(r)") -> list[str]:
-        """Return the command that makes the other file, if there is a stage or an end of its own."""
-        if not (self.stages or self.reads or ending):
-            return []
-        how = "" if self.delimiter == "," else f", delimiter={quoted(self.delimiter)}"
-        reads = self.reads or f"csv.reader(f{how})"
-        writes = [f"w = csv.writer(sys.stdout{how})"] if end.startswith("w.") else []
-        files = 'import ast, csv, json, re, sys; f = open(sys.argv[1], encoding="utf-8-sig", newline="")'
-        code = "; ".join([files, f"r = {reads}", *self.stages, *writes, end])
-        self.word, step = written(self.word, ending or f".table{self.suffix}", python(code))
-        return [step]
+    def learnt(self, *options: str, **more: Any) -> Form:
+        """Learn from it as it is, or from the changed one."""
+        if self.text is None or self.changes:
+            return made(lambda: as_csv(self.all()), ".new.csv", *options, **more)
+        suffix, delimiter = self.text.suffix, self.delimiter
+        how = [] if suffix in (".csv", ".tsv") else ["--format", "csv"]
+        if delimiter != ("\t" if suffix == ".tsv" else ","):
+            how += ["--delimiter", "\\t" if delimiter == "\t" else delimiter]
+        return self.text.learnt(*how, *options, **more)
 
 
-def of_table(word: str, suffix: str, lines: list[str], of_file: list[str]) -> Proposal | None:
-    """Propose what learns from a table: ``of_file`` has its empty lines, too."""
-    fields = [line for line in lines if not re.fullmatch("sep=.", line)]
-    bars = [line for line in fields if re.fullmatch(r"\s*\|.*\|\s*", line)]
-    if len(bars) > 2 and not bars[1].strip("|-: "):  # Markdown
-        rows = [
-            [cell.strip() for cell in line.strip()[1:-1].split("|")] for line in bars if line.strip("|-: ")
-        ]
-        reads = (
-            '[c.strip() for c in x.strip()[1:-1].split("|")] for x in f if x[0] == "|" and x.strip("|-: \\n")'
-        )
-        return _of_rows(_Table(word, ".csv", ",", rows, f"({reads})"), len(rows[0]))
+def of_table(text: Text) -> Form | None:
+    """Return what learns from a table."""
+    fields = [line for line in text.full if not re.fullmatch("sep=.", line)]
     delimiter = max(",\t;|", key=lambda mark: _evenness(fields, mark))
     if usual := _evenness(fields, delimiter):
-        rows = list(csv.reader(of_file, delimiter=delimiter))
-        return _of_rows(_Table(word, suffix, delimiter, rows), usual)
-    rows = [[cell.strip('"') for cell in line.split()] for line in lines]
-    codes = sum(
-        most(column, re.compile(r"[^:]*\d[^:]*").fullmatch) for column in zip(*rows[1:], strict=False)
-    )
-    table = _Table(word, ".csv", ",", rows, '([c.strip("\\"") for c in x.split()] for x in f if x.strip())')
-    if len(rows) > 1 and len(rows[0]) + 1 == len(rows[1]):  # as R writes tables: the names of rows have none
-        table.make('r = iter([["", *next(r)], *r])')
+        read = partial(csv.reader, delimiter=delimiter)
+        return of_rows(Table(lambda: read(text.whole()), read(text.lines), text, delimiter), usual)
+    table = Table(lambda: _between_blanks(text.whole()), _between_blanks(text.full))
+    is_code = re.compile(r"[^:]*\d[^:]*").fullmatch
+    codes = sum(most(column, is_code) for column in zip(*table.rows[1:], strict=False))
+    if len(table.rows) > 1 and len(table.rows[0]) + 1 == len(table.rows[1]):  # R: the names of rows have none
+        table.change(lambda rows: chain([["", *next(rows)]], rows))
     n = len(table.rows[0])
     is_even = len({len(row) for row in table.rows}) == 1 and 3 <= n <= 2 * codes
-    return None if not is_even or re.search(r"[,\[]", "".join(lines)) else _of_rows(table, n)
+    return None if not is_even or re.search(r"[,\[]", "".join(text.full)) else of_rows(table, n)
 
 
-def _of_rows(table: _Table, usual: int) -> Proposal | None:
-    """Propose what learns from the rows of a table, most of which are as long as each other."""
-    suffix, delimiter, rows = table.suffix, table.delimiter, table.rows
-    begin = next(i for i, row in enumerate(rows) if len(row) == usual)
-    head = next(i for i, row in enumerate(rows) if row)
-    if len(rows[head]) == usual - 1 and not any(row[-1] for row in rows[head + 1 :] if row):
-        begin, usual = head, usual - 1  # a delimiter is behind each row
-        table.make(f"r = (x[:{usual}] for x in r)")
-    if begin:  # such as Excel's "sep=;", or a title
-        table.make(f"r = iter([*r][{begin}:])")
-    table.rows = [row[:usual] for row in table.rows if row]
-    units = {unit[1] for column in table.cells()[1] if (unit := _unit(column)) is not None}
-    if units:
-        of_units = rf"([0-9]) ?({'|'.join(sorted(units))})(?!\w)"
-        table.make(f'r = ([re.sub(r"{of_units}", r"\1", c) for c in x] for x in r)')
+def _between_blanks(lines: Iterable[str]) -> Rows:
+    return ([cell.strip('"') for cell in line.split()] for line in lines)
+
+
+def of_rows(table: Table, usual: int) -> Form | None:
+    """Return what learns from the rows of a table, most of which are as long as each other."""
+    _straighten(table, usual)
     has_header = _has_header(table.rows)
     names, cells = table.cells(has_header=has_header)
-    if len(names) == 2 and not has_header and suffix != ".tsv" and delimiter == "\t":
-        of_texts = ["--format", "tsv", "--no-header", "--target", "f1", "--text-columns", "f0"]
-        is_first = len({*cells[0]}) <= len({*cells[1]})
-        steps = table.steps()
-        return to_train(table.word, *(["--text"] if is_first else of_texts), steps=steps)
-    options = ["--format", "csv"] * (suffix not in (".csv", ".tsv"))
-    if delimiter != ("\t" if suffix == ".tsv" else ","):
-        options += ["--delimiter", "\\t" if delimiter == "\t" else delimiter]
-    options += [] if has_header else ["--no-header"]
-    if has_header and _told_apart(names) != names:
-        table.head(quoted(_told_apart(names)))
+    text = None if has_header or table.changes or table.delimiter != "\t" else table.text
+    if text and text.suffix != ".tsv" and len(names) == 2 and len({*cells[0]}) <= len({*cells[1]}):
+        return text.learnt("--text")
+    options = [] if has_header else ["--no-header"]
+    if has_header and (distinct := _told_apart(names)) != names:
+        table.change(lambda rows: chain([distinct], islice(rows, 1, None)))
     if len(table.rows) <= has_header:
         return None
-    if has_header and (end := _of_tokens(names, cells)) is not None:
-        steps = table.steps(".tags.txt", end)
-        return to_train(table.word, command="tag-train", steps=steps)
-    k, is_one = _class_columns(cells) if has_header else (len(cells), False)
-    marked = f"c for c, v in zip(n[{k}:], x[{k}:]) if v in {quoted(_ONES)}"
-    is_text = any(has_words([cell for cell in column if cell]) for column in cells[:k])
-    if is_one:
-        label = _told_apart([*names[:k], _OF_CLASSES])[-1]
-        table.head(f"[*n[:{k}], {quoted(label)}]", f"([*x[:{k}], *({marked})] for x in r)")
-    elif is_text and k < len(cells) - 1 and not TableColumns(names, cells).is_called:
-        record = f'dict(zip(n[:{k}], x)) | {{"{_OF_CLASSES}": [{marked}]}}'
-        steps = table.steps(".labelled.jsonl", f"n = next(r); [print(json.dumps({record})) for x in r]")
-        several = TableColumns(names[:k], cells[:k]).options(is_hashed=True, several=_OF_CLASSES)
-        return to_train(table.word, *several, steps=steps)
-    elif has_header and _has_gaps(names, cells):
-        table.make(f'r = (x for x in r if "".join(x[{len(names) - 1}:]).strip())')
-    names, cells = table.cells(has_header=has_header)
-    columns = TableColumns(names, cells, decimal="," if delimiter == ";" else ".", has_names=has_header)
-    if columns.is_one_class or not (columns.is_found or suffix in (".csv", ".tsv")):
+    if has_header:
+        form = _of_tokens(table, names, cells) or _of_class_columns(table, names, cells)
+        if form is not None:
+            return form
+        names, cells = table.cells()
+    columns = TableColumns(names, cells, decimal="," if table.delimiter == ";" else ".", has_names=has_header)
+    is_table = table.text is None or table.text.suffix in (".csv", ".tsv")
+    if columns.is_one_class or not (columns.is_found or is_table):
         return None
     options += columns.options(is_text=True)
     if columns.limit is not None:
-        at, limit = columns.target, columns.limit
-        mark = columns.mark
-        plain = f're.sub("[^-+0-9{mark}]", "", x[{at}]).replace(",", ".")' if mark else f"x[{at}]"
-        label = f'(">" if float({plain}) > {limit} else "<=") + "{limit}"'
-        rest = f"[*x[:{at}], {label}, *x[{at + 1}:]] for x in r if x[{at}].strip()"
-        table.make(f"r = iter([{'next(r), ' * has_header}*({rest})])")
-    steps, note = table.steps(), parted(names[columns.target]) if columns.limit else ""
-    return Proposal(table.word, options, "train", steps, len(cells[0]) + 1 < LEAST, note)
+        table.change(partial(_in_two, columns, columns.limit, has_header=has_header))
+    note = parted(names[columns.target]) if columns.limit else ""
+    return table.learnt(*options, is_short=len(cells[0]) + 1 < LEAST, note=note)
+
+
+def _straighten(table: Table, usual: int) -> None:
+    """Take off what is above the names of the columns, behind each row, and behind each number."""
+    rows = table.rows
+    begin = next(i for i, row in enumerate(rows) if len(row) == usual)
+    if len(rows[0]) == usual - 1 and not any(row[-1] for row in rows[1:]):
+        begin, usual = 0, usual - 1  # a delimiter is behind each row
+        table.change(lambda rows: (row[:usual] for row in rows))
+    if begin:  # such as Excel's "sep=;", or a title
+        table.change(lambda rows: islice(rows, begin, None))
+    table.rows = [row[:usual] for row in table.rows]
+    units = {unit[1] for column in table.cells()[1] if (unit := _unit(column)) is not None}
+    if units:
+        behind = re.compile(rf"([0-9]) ?({'|'.join(sorted(units))})(?!\w)")
+        table.change(lambda rows: ([behind.sub(r"\1", cell) for cell in row] for row in rows))
+
+
+def _in_two(columns: TableColumns, limit: str, rows: Iterator[list[str]], *, has_header: bool) -> Rows:
+    """Make two classes of the numbers of the target; rows without one are left out."""
+    at = columns.target
+    yield from islice(rows, has_header)
+    for row in rows:
+        if row[at].strip():
+            digits = re.sub(f"[^-+0-9{columns.mark}]", "", row[at]) if columns.mark else row[at]
+            number = float(digits.replace(",", "."))
+            yield [*row[:at], (">" if number > float(limit) else "<=") + limit, *row[at + 1 :]]
 
 
 def _unit(column: list[str]) -> re.Match[str] | None:
@@ -162,20 +166,68 @@ def _unit(column: list[str]) -> re.Match[str] | None:
     return units[0] if units and all(units) and len({one and one[1] for one in units}) == 1 else None
 
 
-def _of_tokens(names: list[str], cells: list[list[str]]) -> str | None:
-    """Return the code that writes tokens and tags, where rows are tokens of sentences, or lists of tags."""
+def _of_tokens(table: Table, names: list[str], cells: list[list[str]]) -> Form | None:
+    """Return what tags, where rows are tokens of sentences, or sentences with lists of tags."""
     lower = [name.strip().lower() for name in names]
     place = next((i for i, name in enumerate(lower) if name.startswith("sent")), None)
     token = next((i for i, name in enumerate(lower) if name in ("word", "words", "token", "tokens")), 0)
+    read: Callable[[], Iterable[str]]
     if place is not None and place < token < len(names) - 1:
-        ends = f'"\\n" * (i > 0 and x[{place}] not in ("", r[i - 1][{place}]))'
-        return f'r = [*r][1:]; [print({ends} + "\\t".join(x[{token}:])) for i, x in enumerate(r)]'
+        read = lambda: _sentences(islice(table.all(), 1, None), place, token)  # noqa: E731
+        return made(read, ".tags.txt", command="tag-train")
     with suppress(ValueError, SyntaxError):
         n = len(ast.literal_eval(cells[-1][0])) if cells[-1][0].startswith("[") else 0
         texts = [i for i, column in enumerate(cells) if len(column[0].split()) == n > 1]
-        pairs = f"zip(x[{texts[0]}].split(), ast.literal_eval(x[-1]))" if texts else None
-        return pairs and f'next(r); [print(*map("\\t".join, {pairs}), "", sep="\\n") for x in r]'
+        if texts:
+            read = lambda: map(partial(_tagged, texts[0]), islice(table.all(), 1, None))  # noqa: E731
+            return made(read, ".tags.txt", command="tag-train")
     return None
+
+
+def _sentences(rows: Rows, place: int, token: int) -> Iterator[str]:
+    """Return tokens and their tags; a sentence is named in each row, or in that of its first token."""
+    named = ""
+    for row in rows:
+        if row[place] not in ("", named):
+            yield "\n" * (named != "")
+            named = row[place]
+        yield "\t".join(row[token:]) + "\n"
+
+
+def _tagged(place: int, row: list[str]) -> str:
+    pairs = zip(row[place].split(), ast.literal_eval(row[-1]), strict=False)
+    return "".join(f"{token}\t{tag}\n" for token, tag in pairs) + "\n"
+
+
+def _of_class_columns(table: Table, names: list[str], cells: list[list[str]]) -> Form | None:
+    """Put the classes of columns of their own into one; return what learns the labels of texts in such."""
+    k, is_one = _class_columns(cells)
+    is_text = any(has_words([cell for cell in column if cell]) for column in cells[:k])
+    if is_one:
+        label = _told_apart([*names[:k], _OF_CLASSES])[-1]
+        table.change(
+            lambda rows: chain(
+                [[*next(rows)[:k], label]], ([*row[:k], *_marked(names, row, k)] for row in rows)
+            )
+        )
+    elif is_text and k < len(cells) - 1 and not TableColumns(names, cells).is_called:
+
+        def labelled() -> Iterator[str]:
+            for row in islice(table.all(), 1, None):
+                record = dict(zip(names[:k], row, strict=False)) | {_OF_CLASSES: _marked(names, row, k)}
+                yield json.dumps(record) + "\n"
+
+        several = TableColumns(names[:k], cells[:k]).options(is_hashed=True, several=_OF_CLASSES)
+        return made(labelled, ".labelled.jsonl", *several)
+    elif _has_gaps(names, cells):
+        last = len(names) - 1
+        table.change(lambda rows: (row for row in rows if "".join(row[last:]).strip()))
+    return None
+
+
+def _marked(names: list[str], row: list[str], k: int) -> list[str]:
+    """Return the names of the columns from ``k`` on that hold 1."""
+    return [name for name, value in zip(names[k:], row[k:], strict=False) if value in _ONES]
 
 
 def _class_columns(cells: list[list[str]]) -> tuple[int, bool]:
@@ -232,32 +284,25 @@ def _has_header(rows: list[list[str]]) -> bool:
     )
 
 
-def of_parquet(word: str, path: Path) -> Proposal | None:
-    """Propose what learns from a Parquet file."""
+def of_parquet(path: Path, first: Path) -> Form | None:
+    """Return what learns from Parquet: a file, or a folder, of which one is the first."""
+    import pyarrow.dataset as dataset
     import pyarrow.parquet as parquet
 
-    with parquet.ParquetFile(path) as file:
+    with parquet.ParquetFile(first) as file:
         table = next(file.iter_batches(LINES))
         index = (file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
-    index = [name for name in table.schema.names if name in index]
-    names = [name for name in table.schema.names if name not in index]
-    cells = [[cell(value) for value in table.column(name).to_pylist()] for name in names]
-    steps: list[str] = []
-    for name, column in zip(names, cells, strict=True):
-        if column[0].startswith("{'type': ") and "'values': [" in column[0]:
-            code = _VECTORS.format(table.schema.names.index(name), quoted(name))
-            column[:], (word, *steps) = ["[]"] * len(column), written(word, ".lists.parquet", python(code))
-    columns = TableColumns(names, cells, decimal=".")
     if table.num_rows < LEAST:
         return None
-    if columns.mark or columns.limit:
-        code = f"c.write_csv(t.drop_columns({quoted(index)}), sys.stdout.buffer)"
-        return of_cells(*written(word, ".csv", python(_OF_PARQUET + code)), names, cells)
-    return to_train(word, *columns.options(), steps=steps)
+    names = [name for name in table.schema.names if name not in index]
+    cells = [list(map(cell, table.column(name).to_pylist())) for name in names]
+    columns = TableColumns(names, cells, decimal=".")
+    if not (columns.mark or columns.limit):
+        return Form(columns.options())
 
+    def rows() -> Rows:
+        yield names
+        for batch in dataset.dataset(path).to_batches(columns=names):
+            yield from (list(map(cell, row.values())) for row in batch.to_pylist())
 
-def of_cells(word: str, step: str, names: list[str], cells: list[list[str]]) -> Proposal | None:
-    """Propose what learns from a table with commas, which a step writes."""
-    rows = [names, *map(list, zip(*cells, strict=True))]
-    proposed = _of_rows(_Table(word, ".csv", ",", rows), len(names))
-    return proposed and proposed.after(step)
+    return of_rows(Table(rows, [names, *map(list, zip(*cells, strict=True))]), len(names))
