@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
-from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, kind_of_values
 from perceptron_rs.audit.digests import BlockDigest, Comparison, DigestInput
 from perceptron_rs.audit.record import Call
 from perceptron_rs.engines import get_engine
@@ -158,8 +158,12 @@ class CallExamples(ABC):
         """
         known: NDArray[np.generic] = self.model.classes_
         call = self.calls[0]
+        remedy = "give such labels"
         if isinstance(y, LabelSets):
             classes = y.classes if self.given_classes is None else self.given_classes
+            if y.names is not None and y.names == known.tolist() and self.given_classes is None:
+                classes = known
+            remedy = "name the columns by classes, if the training did"
         elif call.method == "fit" and not call.parameters.get("warm_start"):
             classes = encode_new(y, "classes", least=1)[0]
         else:
@@ -170,12 +174,15 @@ class CallExamples(ABC):
             return None
         return (
             f"the classes of the labels are {classes.tolist()!r:.200} of the type {classes.dtype}, those of "
-            f"the model {known.tolist()!r:.200} of the type {known.dtype}; give such labels"
+            f"the model {known.tolist()!r:.200} of the type {known.dtype}; {remedy}"
         )
 
     def other_label(self, y: NDArray[np.generic], of: str = "") -> str | None:
         """Return in words the first label that is no class of the model; each is ``of`` a row, or a token."""
-        is_unknown = places(y, self.model.classes_) == len(self.model.classes_)
+        known = self.model.classes_
+        is_unknown = places(y, known) == len(known)
+        if kind_of_values(y.dtype) != kind_of_values(known.dtype):
+            is_unknown[:] = True
         if not is_unknown.any():
             return None
         place = int(np.argmax(is_unknown))
@@ -227,12 +234,16 @@ class _OfArrays(CallExamples):
         yield self.other_columns(columns)
         yield self.other_number(n)
         names, got_names = map(feature_names, (model, self.probe))
+        if names is None and got_names is not None:
+            yield f"the columns have the names {list(got_names)!r:.200}, those of the model have none"
         if names is not None and got_names is not None and list(names) != list(got_names):
             column = next(k for k, (a, b) in enumerate(zip(names, got_names, strict=True)) if a != b)
             yield f"column {column} has the name {names[column]!r} in the model, got {got_names[column]!r}"
         y = self.target = target_of(model, self.y, n)
         if isinstance(y, LabelSets) != is_multilabel(model):
             yield self.other_labels()
+        if isinstance(y, LabelSets) and len(y.classes) != len(model.classes_):
+            yield f"the model has learnt {len(model.classes_)} labels, got {len(y.classes)} columns of y"
         if not isinstance(y, LabelSets):
             yield self.other_label(y, "row")
         if (self.sample_weight is not None) != any(call.weighted for call in self.calls):
