@@ -66,23 +66,21 @@ def zeros(*shape):
     return "F64", list(shape), np.zeros(shape).tobytes()
 
 
+ODD = "each of its calls must be as a fit has left it"
 WRONG = {
     "no list": (lambda calls: {}, "list of one or more"),
     "empty": (lambda calls: [], "list of one or more"),
-    "text": (lambda calls: ["fit"], "each of its calls must hold"),
-    "more": (lambda calls: [calls[0] | {"speed": 1}], "each of its calls must hold"),
-    "less": (lambda calls: [{"method": "fit"}], "each of its calls must hold"),
-    "method": (
-        lambda calls: [calls[0] | {"method": "save"}],
-        "must be of fit, partial_fit or fit_stream, got 'save'",
-    ),
-    "sizes": (lambda calls: [calls[0] | {"sizes": [[0, 1]]}], "pairs of counts of at least 1"),
-    "pairs": (lambda calls: [calls[0] | {"sizes": [[40]]}], "pairs of counts of at least 1"),
-    "twice": (lambda calls: [calls[0] | {"sizes": [[20, 2]]}], "sizes of a fit must be those of one call"),
-    "columns": (lambda calls: [calls[0] | {"n_features": -1}], "counts as n_features"),
-    "version": (lambda calls: [calls[0] | {"arithmetic_version": "1"}], "counts as n_features"),
-    "weighted": (lambda calls: [calls[0] | {"weighted": 0}], "whether it was weighted"),
-    "end": (lambda calls: [calls[0] | {"ended": ["tol", 1]}], "must have ended by one of"),
+    "text": (lambda calls: ["fit"], ODD),
+    "more": (lambda calls: [calls[0] | {"speed": 1}], ODD),
+    "less": (lambda calls: [{"method": "fit"}], ODD),
+    "method": (lambda calls: [calls[0] | {"method": "save"}], ODD),
+    "sizes": (lambda calls: [calls[0] | {"sizes": [[0, 1]]}], ODD),
+    "pairs": (lambda calls: [calls[0] | {"sizes": [[40]]}], ODD),
+    "twice": (lambda calls: [calls[0] | {"sizes": [[20, 2]]}], ODD),
+    "columns": (lambda calls: [calls[0] | {"n_features": -1}], ODD),
+    "version": (lambda calls: [calls[0] | {"arithmetic_version": "1"}], ODD),
+    "weighted": (lambda calls: [calls[0] | {"weighted": 0}], ODD),
+    "end": (lambda calls: [calls[0] | {"ended": ["tol", 1]}], ODD),
     "parameter": (lambda calls: [calls[0] | {"parameters": {"speed": 1}}], "no parameter 'speed'"),
 }
 
@@ -97,17 +95,15 @@ def test_what_no_training_leaves_is_refused(tools, folder, parts, name):
     assert re.search(pattern, text), text
 
 
+LEFT = "its digests must be as a fit has left them"
 WRONG_DIGESTS = {
-    "no object": ([], "must hold key and blocks"),
-    "less": ({"blocks": []}, "must hold key and blocks"),
-    "key": ({"key": "secret", "blocks": []}, "named by 16 hexadecimal digits"),
-    "no pairs": ({"key": None, "blocks": [40]}, "pairs of a count and a digest"),
-    "no digest": ({"key": None, "blocks": [[80, "x" * 64]]}, "64 hexadecimal digits"),
-    "nothing": ({"key": None, "blocks": [[0, None], [80, None]]}, "at least 1 example"),
-    "few": (
-        {"key": None, "blocks": [[40, "0" * 64], [40, None]]},
-        "1000 to 1999 examples, or of all, got 40",
-    ),
+    "no object": ([], LEFT),
+    "less": ({"blocks": []}, LEFT),
+    "key": ({"key": "secret", "blocks": []}, LEFT),
+    "no pairs": ({"key": None, "blocks": [40]}, LEFT),
+    "no digest": ({"key": None, "blocks": [[80, "x" * 64]]}, LEFT),
+    "nothing": ({"key": None, "blocks": [[0, None], [80, None]]}, LEFT),
+    "few": ({"key": None, "blocks": [[40, "0" * 64], [40, None]]}, LEFT),
     "others": ({"key": None, "blocks": [[40, None]]}, "must have the 80 examples of its calls"),
 }
 

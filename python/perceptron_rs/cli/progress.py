@@ -85,15 +85,12 @@ class ReadingLines:
     """Lines about text that is read, when it has taken 1, 2, 4, 8, ... seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self.begin()
-
-    def begin(self) -> None:
-        """Note that a file is read from its beginning."""
-        self._next, self._start = 1.0, self._clock()
+        self._clock, self._start, self._next = clock, clock(), 1.0
 
     def __call__(self, name: str, lines: int, n_bytes: int, share: float | None) -> None:
         """Hear how far it is: ``share`` is that of the file; None: nobody knows."""
+        if not n_bytes:
+            self._start, self._next = self._clock(), 1.0
         seconds = self._clock() - self._start
         if seconds < self._next:
             return

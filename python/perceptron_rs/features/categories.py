@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perceptron_rs.features.numerals import mark_of
@@ -60,7 +60,7 @@ def kind_of_strings(values: Sequence[str]) -> Kind | None:
     """Return what the strings of a column seem to be (dates, amounts, texts); None for categories."""
     distinct = set(values)
     cells = [value.strip() for value in distinct]
-    if _are(cells, lambda cell: _DATE.fullmatch(cell) is not None):
+    if cells and 10 * sum(_DATE.fullmatch(cell) is not None for cell in cells) >= 9 * len(cells):
         return _ADVICE["dates"]
     if mark_of(cells) is not None:
         return _ADVICE["amounts"]
@@ -71,11 +71,6 @@ def kind_of_strings(values: Sequence[str]) -> Kind | None:
     if has_words:
         return _ADVICE["texts" if differ else "words"]
     return _ADVICE["names"] if differ and len(distinct) >= _FEW else None
-
-
-def _are(cells: Sequence[str], is_one: Callable[[str], bool]) -> bool:
-    """Whether nearly all cells are of a kind."""
-    return bool(cells) and 10 * sum(map(is_one, cells)) >= 9 * len(cells)
 
 
 class Categories:

@@ -52,12 +52,6 @@ def _of_word(word: str) -> tuple[tuple[str, ...], str, str]:
     return tuple(own), lower, f"{lower[-3:]}"
 
 
-def _strings(attributes: object) -> list[str]:
-    """Return what a caller's function has found."""
-    check_list("the result of more", attributes, "strings")
-    return list(attributes)  # type: ignore[call-overload]
-
-
 def word_attributes(
     words: Sequence[str],
     *,
@@ -111,6 +105,8 @@ def word_attributes(
             row += [f"w-1,w={before} {word}", f"w,w+1={word} {after}", f"w-1,w+1={before} {after}"]
             row += [f"suf-1={ends[i + window - 1]}", f"suf+1={ends[i + window + 1]}"]
         if more is not None:
-            row += _strings(more(words, i))
+            others = more(words, i)
+            check_list("the result of more", others, "strings")
+            row += others
         rows.append(row)
     return rows

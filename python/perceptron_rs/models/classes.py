@@ -10,8 +10,13 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.likes import ArrayLike
 from perceptron_rs.models.document import json_scalar
 
-_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_FLOATS = ("float16", "float32", "float64")
+#: The types of labels in files, and what Python has for each.
+_TYPES = {
+    **dict.fromkeys(("str", "object"), str),
+    "bool": bool,
+    **dict.fromkeys(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"), int),
+    **dict.fromkeys(("float16", "float32", "float64"), float),
+}
 
 
 def classes_to_json(classes: ArrayLike) -> dict[str, object]:
@@ -25,7 +30,7 @@ def classes_to_json(classes: ArrayLike) -> dict[str, object]:
         name = "str"
     elif kind == "O" and all(isinstance(label, str) for label in classes):
         name = "object"
-    elif name not in ("bool", *_INTEGERS, *_FLOATS):
+    elif name not in _TYPES or kind == "O":
         remedy = "float" if kind == "f" else "str"
         raise ValueError(
             f"classes_ has the dtype {classes.dtype}, which a model file cannot hold; fit on other labels, "
@@ -41,15 +46,8 @@ def classes_from_json(description: object, *, least: int = 2) -> NDArray[np.gene
     name, values = description["type"], description["values"]
     if not isinstance(values, list) or len(values) < least:
         raise ValueError(f"its classes must be a list of {least} or more")
-    if name in ("str", "object"):
-        needed: type = str
-    elif name == "bool":
-        needed = bool
-    elif name in _INTEGERS:
-        needed = int
-    elif name in _FLOATS:
-        needed = float
-    else:
+    needed = _TYPES.get(name) if isinstance(name, str) else None
+    if needed is None:
         raise ValueError(f"its classes have the unknown type {name!r:.80}")
     if any(type(value) is not needed for value in values):
         raise ValueError(f"its classes must all be of the type {name}")

@@ -115,7 +115,10 @@ def learnt_arrays(model: Predictor) -> LearntArrays:
         settings["calibration_"] = calibration
     return LearntArrays(
         {name: np.asarray(array) for name, array in numbers.items()},
-        {name: value if callable(value) else _json(value) for name, value in settings.items()},
+        {
+            name: value if callable(value) or isinstance(value, dict | list) else json_scalar(value)
+            for name, value in settings.items()
+        },
     )
 
 
@@ -176,10 +179,6 @@ def _stored(array: NDArray[np.generic]) -> NDArray[np.generic]:
     if array.dtype.kind == "f":
         return array.astype(np.float64, copy=False) + 0.0
     return array.astype(np.int64) if array.dtype.kind in "bi" else array
-
-
-def _json(value: object) -> Any:
-    return value if isinstance(value, dict | list) else json_scalar(value)
 
 
 def _qualified_name(name: str, value: object) -> object:

@@ -100,11 +100,6 @@ def _bounded(digits: str) -> int:
     return value
 
 
-def without_record(tensors: Tensors) -> Tensors:
-    """Return the tensors that are no part of the record."""
-    return {name: tensor for name, tensor in tensors.items() if not name.startswith(START)}
-
-
 def widened(document: dict[str, object], tensors: Tensors) -> Tensors:
     """Return tensors in the types of learning; ValueError unless the file says which have others."""
     if ROUNDED not in document:

@@ -151,16 +151,13 @@ def _dot_in_lanes(builder: _Graph, x: str, coef: NDArray[np.float64]) -> str:
         axis=0,
     )
     nothing = builder.node("Expand", builder.constant(np.zeros((1, 1, 1))), shape)
-    lanes = builder.scan(nothing, cut, builder.constant(of_step))
+    # Adds products of rows (n, steps, 8) and weights (steps, K, 8) to lanes (n, K, 8), step by step.
+    rows = (cut, builder.constant(of_step))
+    body = _lane_step(builder.onnx)
+    lanes = builder.node("Scan", nothing, *rows, body=body, num_scan_inputs=2, scan_input_axes=[1, 0])
     for half in (4, 2, 1):
         low, high = (
-            builder.node(
-                "Slice",
-                lanes,
-                _integer_constant(builder, begin),
-                _integer_constant(builder, begin + half),
-                _integer_constant(builder, 2),
-            )
+            builder.node("Gather", lanes, _integer_constant(builder, *range(begin, begin + half)), axis=2)
             for begin in (0, half)
         )
         lanes = builder.node("Add", low, high)
@@ -242,11 +239,6 @@ class _Graph:
         name = out or f"{operator.lower()}_{len(self.nodes)}"
         self.nodes.append(self.onnx.helper.make_node(operator, list(inputs), [name], **attributes))
         return name
-
-    def scan(self, lanes: str, rows: str, weights: str) -> str:
-        """Add products of rows (n, steps, 8) and weights (steps, K, 8) to lanes (n, K, 8), step by step."""
-        body = _lane_step(self.onnx)
-        return self.node("Scan", lanes, rows, weights, body=body, num_scan_inputs=2, scan_input_axes=[1, 0])
 
 
 class _Container(_Graph):

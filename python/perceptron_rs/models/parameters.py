@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def values_to_json(parameters: dict[str, object]) -> dict[str, object]:
     """Return parameters as JSON; ValueError for a value that JSON cannot hold."""
-    values = {}
+    values: dict[str, object] = {}
     for name, value in parameters.items():
         if name in NOT_SAVED:
             continue
@@ -30,7 +30,10 @@ def values_to_json(parameters: dict[str, object]) -> dict[str, object]:
                 "instance with set_params(random_state=0), or pickle the estimator"
             )
         try:
-            values[name] = _weight_pairs(value) if isinstance(value, dict) else _parameter_to_json(value)
+            if isinstance(value, dict):  # as pairs, for the keys of JSON are strings alone
+                values[name] = [[*map(json_scalar, pair)] for pair in value.items()]
+            else:
+                values[name] = _parameter_to_json(value)
         except TypeError:
             if callable(value):
                 raise ValueError(
@@ -48,11 +51,6 @@ def _parameter_to_json(value: object) -> Any:
     if isinstance(value, list | tuple | np.ndarray):
         return [_parameter_to_json(part) for part in value]
     return json_scalar(value)
-
-
-def _weight_pairs(weights: dict[Any, Any]) -> list[list[Any]]:
-    """Return a dict as pairs, for the keys of JSON are strings alone."""
-    return [[json_scalar(label), json_scalar(weight)] for label, weight in weights.items()]
 
 
 def all_parameters(group: type, description: object, learner: str) -> dict[str, object]:

@@ -21,9 +21,9 @@ from perceptron_rs.models.document import (
     LABELS,
     NEEDED,
     OPTIONAL,
+    START,
     Tensors,
     widened,
-    without_record,
 )
 from perceptron_rs.models.files import Source, file_name
 from perceptron_rs.models.parameters import all_parameters, checked, parameters_from_json
@@ -89,7 +89,8 @@ def read_predictor(
         check_exclusions(predictor, learner.parameters)
         vars(predictor).update(engine=engine, n_jobs=n_jobs)
         predictor._check_prediction()
-        _restore(predictor, document, without_record(widened(document, tensors)))
+        left = widened(document, tensors)
+        _restore(predictor, document, {name: left[name] for name in left if not name.startswith(START)})
         return predictor
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 _NEEDED = {"method", "parameters", "n_features", "sizes", "weighted", "arithmetic_version"}
 _OPTIONAL = {"ended", "block_size"}
 _ENDS = ("callback", "interrupt")
-_DIGEST = re.compile("[0-9a-f]{64}")
-_KEY = re.compile("[0-9a-f]{16}")
 
 
 def collect_record(estimator: Predictor) -> tuple[Tensors, dict[str, object]]:
@@ -107,69 +105,72 @@ def _to_json(call: Call) -> dict[str, object]:
     return record
 
 
-def _from_json(description: object, kind: type[Parametrised]) -> Call:
-    if not isinstance(description, dict) or set(description) - _OPTIONAL != _NEEDED:
-        raise ValueError(f"each of its calls must hold {', '.join(sorted(_NEEDED))}")
-    method, sizes = description["method"], description["sizes"]
-    if method not in get_args(FitMethod):
-        raise ValueError(f"a call must be of fit, partial_fit or fit_stream, got {method!r:.80}")
-    if not isinstance(sizes, list) or not sizes or not all(_is_size(size) for size in sizes):
-        raise ValueError("the sizes of a call must be pairs of counts of at least 1")
-    if method != "partial_fit" and (len(sizes) > 1 or sizes[0][1] > 1):
-        raise ValueError(f"the sizes of a {method} must be those of one call")
-    block_size = description.get("block_size")
-    if block_size is not None and not (method == "fit_stream" and is_count(block_size) and block_size > 0):
-        raise ValueError("the block_size of a call must be a count of at least 1, of fit_stream")
-    if not is_count(description["n_features"]) or not is_count(description["arithmetic_version"]):
-        raise ValueError("a call must hold counts as n_features and arithmetic_version")
-    if type(description["weighted"]) is not bool:
-        raise ValueError("a call must hold whether it was weighted")
+def _from_json(description: Any, kind: type[Parametrised]) -> Call:
+    if not _is_call(description):
+        raise ValueError(f"each of its calls must be as a fit has left it, got {description!r:.200}")
+    parameters = parameters_from_json(description["parameters"], parameter_names(kind), kind.__name__)
+    ended, sizes = description.get("ended"), tuple(map(tuple, description["sizes"]))
     return Call(
-        method,
-        parameters_from_json(description["parameters"], parameter_names(kind), kind.__name__),
+        description["method"],
+        parameters,
         description["n_features"],
-        tuple((rows, times) for rows, times in sizes),
+        sizes,
         description["weighted"],
         description["arithmetic_version"],
-        ended=_end(description.get("ended")),
-        block_size=block_size,
+        ended=None if ended is None else tuple(ended),
+        block_size=description.get("block_size"),
     )
 
 
-def _is_size(size: object) -> bool:
-    return isinstance(size, list) and len(size) == 2 and all(is_count(count) and count > 0 for count in size)
+def _is_call(call: Any) -> bool:
+    """Whether a description has what is said of a call, each in its type and range."""
+    if not isinstance(call, dict) or set(call) - _OPTIONAL != _NEEDED:
+        return False
+    method, sizes = call["method"], call["sizes"]
+    block_size, ended = call.get("block_size"), call.get("ended")
+    if not _are_pairs(sizes) or not all(is_count(count) and count > 0 for size in sizes for count in size):
+        return False
+    is_one_call = len(sizes) == 1 and sizes[0][1] == 1
+    return (
+        method in get_args(FitMethod)
+        and (is_one_call or (method == "partial_fit" and len(sizes) > 0))
+        and (block_size is None or (method == "fit_stream" and is_count(block_size) and block_size > 0))
+        and is_count(call["n_features"])
+        and is_count(call["arithmetic_version"])
+        and type(call["weighted"]) is bool
+        and (ended is None or (_are_pairs([ended]) and ended[0] in _ENDS and is_count(ended[1])))
+    )
 
 
-def _end(ended: object) -> tuple[str, int] | None:
-    if ended is None:
-        return None
-    if not isinstance(ended, list) or len(ended) != 2 or ended[0] not in _ENDS or not is_count(ended[1]):
-        raise ValueError(f"a call must have ended by one of {_ENDS} after a number of epochs")
-    return ended[0], ended[1]
+def _are_pairs(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in values)
 
 
-def _digests_from_json(description: object, examples: int) -> Digests:
+def _digests_from_json(description: Any, examples: int) -> Digests:
     """Return the digests of so many examples."""
-    if not isinstance(description, dict) or set(description) != {"key", "blocks"}:
-        raise ValueError("its digests must hold key and blocks")
-    key, blocks = description["key"], description["blocks"]
-    if key is not None and not (isinstance(key, str) and _KEY.fullmatch(key)):
-        raise ValueError("the key of its digests must be named by 16 hexadecimal digits, or null")
-    if not isinstance(blocks, list) or not all(
-        isinstance(block, list) and len(block) == 2 for block in blocks
-    ):
-        raise ValueError("the blocks of its digests must be pairs of a count and a digest")
-    for size, digest in blocks:
-        if not is_count(size) or size == 0:
-            raise ValueError("a block of digests must have at least 1 example")
-        if digest is None:
-            continue
-        if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
-            raise ValueError("a digest must be 64 hexadecimal digits")
-        if not (BLOCK <= size < 2 * BLOCK or (size < BLOCK and len(blocks) == 1)):
-            raise ValueError(
-                f"a digest must be of {BLOCK} to {2 * BLOCK - 1} examples, or of all, got {size}"
-            )
+    if not _are_digests(description):
+        raise ValueError(f"its digests must be as a fit has left them, got {description!r:.200}")
+    blocks = tuple(map(tuple, description["blocks"]))
     if sum(size for size, _ in blocks) != examples:
         raise ValueError(f"the blocks of its digests must have the {examples} examples of its calls")
-    return Digests(tuple((size, digest) for size, digest in blocks), key)
+    return Digests(blocks, description["key"])
+
+
+def _are_digests(description: Any) -> bool:
+    """Whether a description has a key, if any, and blocks of examples with their digests, if any."""
+    if not isinstance(description, dict) or set(description) != {"key", "blocks"}:
+        return False
+    key, blocks = description["key"], description["blocks"]
+    if not (key is None or _is_hex(key, 16)) or not _are_pairs(blocks):
+        return False
+    least = 1 if len(blocks) == 1 else BLOCK
+    return all(
+        is_count(size)
+        and size > 0
+        and (digest is None or (_is_hex(digest, 64) and least <= size < 2 * BLOCK))
+        for size, digest in blocks
+    )
+
+
+def _is_hex(text: object, length: int) -> bool:
+    return isinstance(text, str) and re.fullmatch(f"[0-9a-f]{{{length}}}", text) is not None

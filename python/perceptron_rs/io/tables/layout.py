@@ -179,18 +179,14 @@ class Layout:
     def batches(
         self,
         tables: Iterable[ArrowRows],
-        label_kind: LabelKind | None = None,
         before: int = 0,
         hasher: ExampleHasher | None = None,
     ) -> Iterator[Batch]:
-        """Give the examples of the parts of a file, after so many rows.
-
-        ``label_kind`` is that of labels that are cells of text.
-        """
+        """Give the examples of the parts of a file, after so many rows."""
         rows = before
         with located_cell(self.name, lambda: rows):
             for table in tables:
-                yield self.batch(table, label_kind, hasher=hasher)
+                yield self.batch(table, hasher=hasher)
                 rows += table.num_rows
 
     def batch(

@@ -28,26 +28,20 @@ _NEWLINE = 10
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """A way to compress files: what they begin with, and what of the standard library reads them."""
+    """A way to compress files: what they begin with, and the module that reads them."""
 
     name: str
     suffix: str
     begin: bytes
     module: str
-    reader: str
 
 
 _GZ, _BZ2, _XZ = PACKED
 PACKINGS = (
-    Packing("gzip", _GZ, b"\x1f\x8b", "gzip", "GzipFile"),
-    Packing("bzip2", _BZ2, b"BZh", "bz2", "BZ2File"),
-    Packing("xz", _XZ, b"\xfd7zXZ\0", "lzma", "LZMAFile"),
+    Packing("gzip", _GZ, b"\x1f\x8b", "gzip"),
+    Packing("bzip2", _BZ2, b"BZh", "bz2"),
+    Packing("xz", _XZ, b"\xfd7zXZ\0", "lzma"),
 )
-
-
-def packing_of(begin: bytes) -> Packing | None:
-    """Return what a file that begins so is compressed by; None: nothing."""
-    return next((packing for packing in PACKINGS if begin.startswith(packing.begin)), None)
 
 
 def first_bytes(read: Callable[[int], bytes | None], marks: tuple[bytes, ...]) -> bytes:
@@ -124,7 +118,7 @@ class Unpacked(io.RawIOBase):
         self.name, self.max_ratio = name, max_ratio
         self.packed = _Counted(file, name)
         begin = self.packed.begin
-        packing = packing_of(begin)
+        packing = next((packing for packing in PACKINGS if begin.startswith(packing.begin)), None)
         self.count = 0  # where it stands
         if packing is None:
             if file.seekable():
@@ -137,8 +131,7 @@ class Unpacked(io.RawIOBase):
             self.file: Any = self.packed
             self.read_some: Any = self.packed.read
         else:
-            reader = getattr(import_module(packing.module), packing.reader)
-            self.file = reader(**{"fileobj" if reader.__name__ == "GzipFile" else "filename": self.packed})
+            self.file = import_module(packing.module).open(self.packed)
             self.read_some = self.file.read1
         self.packing, self.owns = packing, owns
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,17 +38,9 @@ _NAMES = frozenset(
 )
 
 
-class Watcher(Protocol):
-    """Hears how far reading is."""
-
-    def begin(self) -> None:
-        """Note that a file is read from its beginning."""
-
-    def __call__(self, name: str, lines: int, n_bytes: int, share: float | None) -> None:
-        """Take the lines and bytes of text so far, and their share of the file, if it is known."""
-
-
-#: Global, since a thread may read for another one that watches.
+#: Hears how far reading is: the name of the file, its lines and bytes so far, and their share of it, if that
+#: is known. No bytes: a file is read from its beginning.
+Watcher: TypeAlias = Callable[[str, int, int, float | None], object]
 _watchers: list[Watcher] = []
 
 
@@ -174,7 +166,7 @@ def text_blocks(
     """
     number, n_bytes = 1, 0
     for watcher in _watchers:
-        watcher.begin()
+        watcher(name_of_file(file), 0, 0, None)
     text: Any
     with open_text(file, max_ratio or MAX_RATIO, name=name_of_file(file), is_checked=is_checked) as text:
         _widen(text)
