@@ -54,8 +54,9 @@ class Examples:
         assert self.y is not None
         return self.y
 
-    def part(self, begin: int, end: int) -> Examples:
+    def slice(self, begin: int, length: int) -> Examples:
         """Return some examples in a row."""
+        end = begin + length
         y = None if self.y is None else self.y[begin:end]
         weights = None if self.weights is None else self.weights[begin:end]
         is_ours = isinstance(self.rows, CsrArrays)

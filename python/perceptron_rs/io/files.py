@@ -7,8 +7,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -266,14 +265,16 @@ class ExampleFiles:
         in_parts = self.form == "parquet" and not self.is_read_once
         if not (self.form in TEXTS or in_parts) or unknown or self.reading.labels is not None:
             whole = self.whole()
-            yield from self._checked_rows(whole, self.name, check, bad) if check is not None else (whole,)
+            yield from _Parts((one for one in [(1, whole)]), lambda _, data: data).read_by(
+                self.name, check, bad
+            )
             return
         check_files(self.files)
         first = None
         for file in self.files:
             name = name_of_file(file)
-            pieces = self._tables(file, check, bad) if in_parts else self._texts(file, may_wait, check, bad)
-            for data in pieces:
+            pieces = self._tables(file) if in_parts else self._texts(file, may_wait=may_wait, bad=bad)
+            for data in pieces.read_by(name, check, bad):
                 if len(data):
                     first = first or (name, data)
                     self.reading = _after_first(self.reading, *first)
@@ -299,90 +300,49 @@ class ExampleFiles:
             raise error
         warnings.warn(UserWarning(error), stacklevel=1)
 
-    def _tables(self, file: Any, check: Check | None, bad: Bad | None) -> Iterator[Examples]:
-        """Give the examples of a Parquet file, some at a time."""
+    def _tables(self, file: Any) -> _Parts:
+        """Return the parts of a Parquet file."""
         from perceptron_rs.io.tables.tables import table_file
 
-        name, first = name_of_file(file), 1
+        name = name_of_file(file)
         with about(name):
             tables = table_file(file)
             rows = TableRows(name, self.reading, tables.schema, tables.first)
-            for table in tables.parts(rows.layout.used):
-                yield from self._checked_rows(table, name, check, bad, rows.part, first)
-                first += table.num_rows
 
-    def _texts(
-        self, file: object, may_wait: bool, check: Check | None, bad: Bad | None
-    ) -> Iterator[Examples]:
-        """Give the examples of one file of text."""
+        def blocks() -> Generator[tuple[int, Any]]:
+            first = 1
+            with about(name):
+                for table in tables.parts(rows.layout.used):
+                    yield first, table
+                    first += table.num_rows
+
+        return _Parts(blocks(), lambda *block: self._checked(rows.part(*block), name))
+
+    def _texts(self, file: object, *, may_wait: bool, bad: Bad | None) -> _Parts:
+        """Return the parts of one file of text."""
         name, reading = name_of_file(file), self.reading
         lines = line_reader(self.form, name, reading)
         records: Records | None = getattr(lines, "records", None)
         # The parser of svmlight text looks at every byte.
         is_checked = self.form != "svmlight" and bad is None
-        blocks = text_blocks(file, max_ratio=reading.max_ratio, is_checked=is_checked, records=records)
 
-        def part(block: tuple[int, bytes]) -> Examples:
-            with about(name):
-                if bad is not None:
-                    check_utf8(block[1], name, block[0] - 1)
-                data = self._checked(lines.part(*block), name)
-                if check is not None and len(data):
-                    check(data)
-                return data
+        def read(first: int, text: bytes) -> Examples:
+            if bad is not None:
+                check_utf8(text, name, first - 1)
+            return self._checked(lines.part(first, text), name)
 
-        def halves(block: tuple[int, bytes]) -> list[tuple[int, bytes]]:
+        def pieces(first: int, text: bytes, most: int | None = None) -> list[tuple[int, bytes]]:
             nonlocal lines
-            if block[0] == 1:
+            if first == 1 and most is None:
                 lines = line_reader(self.form, name, reading)  # it has seen the header
-            return line_pieces(*block, records=records)
+            return line_pieces(first, text, most, records)
 
-        with closing(blocks):
-            if check is not None:
-                few = (piece for block in blocks for piece in line_pieces(*block, _FEW, records))
-                yield from chain.from_iterable(
-                    readable(block, part, halves, _told(bad, name, "line")) for block in few
-                )
-            elif (
-                may_wait and self.form == "svmlight" and (reading.with_labels or reading.labelled is not None)
-            ):  # others learn from the first lines
-                from perceptron_rs.io.text.threads import in_order
+        each: Any = map
+        if may_wait and self.form == "svmlight" and (reading.with_labels or reading.labelled is not None):
+            from perceptron_rs.io.text.threads import in_order as each  # others learn from the first lines
 
-                yield from in_order(part, blocks)
-            else:
-                yield from map(part, blocks)
-
-    def _checked_rows(
-        self,
-        rows: Any,
-        name: str,
-        check: Check | None,
-        bad: Bad | None,
-        read: Callable[[int, Any], Examples] | None = None,
-        first: int = 1,
-    ) -> Iterator[Examples]:
-        """Give the rows of examples, or of a table that is to be read, that can be taken."""
-
-        def part(piece: tuple[int, Any]) -> Examples:
-            with about(name):
-                data = piece[1] if read is None else self._checked(read(*piece), name)
-                if check is not None and len(data):
-                    check(data)
-                return data
-
-        def cut(piece: tuple[int, Any], most: int | None = None) -> list[tuple[int, Any]]:
-            number, block = piece
-            n = len(block) if read is None else block.num_rows
-            ends = borders(n, most or max(1, (n + 1) // 2))
-            return [
-                (number + a, block.part(a, b) if read is None else block.slice(a, b - a)) for a, b in ends
-            ]
-
-        if check is None:
-            yield part((first, rows))
-            return
-        for piece in cut((first, rows), _FEW):
-            yield from readable(piece, part, cut, _told(bad, name, "row"))
+        blocks = text_blocks(file, max_ratio=reading.max_ratio, is_checked=is_checked, records=records)
+        return _Parts(blocks, read, pieces, each, "line")
 
     def _checked(self, data: Examples, name: str) -> Examples:
         """Return examples with tidy labels, scaled as the model's; ValueError if they are not as wanted."""
@@ -425,15 +385,43 @@ class ExampleFiles:
             warnings.warn(UserWarning(error), stacklevel=1)
 
 
-def _told(bad: Bad | None, name: str, unit: str) -> Callable[[ValueError, tuple[int, object]], None]:
-    """Return a handler that passes errors of a line or a row of a file to ``bad``, or raises them."""
+def _row_pieces(first: int, rows: Any, most: int | None = None) -> list[tuple[int, Any]]:
+    """Cut rows of a table, or examples, behind so many of them, or in half."""
+    n = len(rows)
+    return [(first + a, rows.slice(a, b - a)) for a, b in borders(n, most or max(1, (n + 1) // 2))]
 
-    def tell(error: ValueError, piece: tuple[int, object]) -> None:
-        if bad is None:
-            raise error
-        bad(error, name, f"{unit} {piece[0]}")
 
-    return tell
+class _Parts(NamedTuple):
+    """Parts of a file, each with the number of its first line or row; what reads one, and what cuts it."""
+
+    blocks: Generator[tuple[int, Any]]
+    read: Callable[[int, Any], Examples]
+    pieces: Callable[..., list[tuple[int, Any]]] = _row_pieces
+    each: Any = map
+    unit: str = "row"
+
+    def read_by(self, name: str, check: Check | None, bad: Bad | None) -> Iterator[Examples]:
+        """Give the examples of a file that can be taken."""
+
+        def read(piece: tuple[int, Any]) -> Examples:
+            with about(name):
+                data = self.read(*piece)
+                if check is not None and len(data):
+                    check(data)
+                return data
+
+        def refused(error: ValueError, piece: tuple[int, Any]) -> None:
+            if bad is None:
+                raise error
+            bad(error, name, f"{self.unit} {piece[0]}")
+
+        with closing(self.blocks):
+            if check is None:
+                yield from self.each(read, self.blocks)
+                return
+            for block in self.blocks:
+                for few in self.pieces(*block, _FEW):
+                    yield from readable(few, read, lambda piece: self.pieces(*piece), refused)
 
 
 def _after_first(reading: Reading, name: str, first: Examples) -> Reading:

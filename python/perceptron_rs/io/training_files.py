@@ -245,7 +245,7 @@ class TrainingFiles(ExampleFiles):
         self._prepare(fit)
         for data in self._streamed(held=False):
             if n > 0:
-                self._fit_to(fit, data.part(0, n))
+                self._fit_to(fit, data.slice(0, n))
             n -= len(data)
 
     def _prepare(self, fit: Any) -> None:
