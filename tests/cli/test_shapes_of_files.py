@@ -101,6 +101,10 @@ def test_files_that_nobody_can_read(call, tmp_path, monkeypatch):
         Path(name).write_bytes(data)
         answer = call("train", name)
         assert (answer.status != 0, "try:" in answer.err) == (True, False), name
+        answer = call("convert", name)
+        assert (answer.status, answer.out) == (1, ""), name
+        assert re.fullmatch(f"perceptrons: error: {name}: .*\n", answer.err), name
+    assert call("convert", "no.csv").err == "perceptrons: error: no.csv: no such file or directory\n"
 
 
 def test_lines_without_labels(call, tmp_path, monkeypatch):

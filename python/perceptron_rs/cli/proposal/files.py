@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import csv
 import shlex
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TextIO
@@ -31,26 +31,32 @@ def proposal(
     ``typed`` are the words of the command, whose options are kept: of those that say how to read it, that is
     --target alone. ``is_known``: a model knows how to read it, so that only another file is proposed.
     """
-    limit = csv.field_size_limit(MOST)
-    try:
-        with suppress(Exception):  # what a file holds that nobody can read, raises anything
-            chosen.set(target)
-            form = form_of(Path(word))
-            return form and _line(word, list(typed), form, is_known=is_known)
-    finally:
-        csv.field_size_limit(limit)
+    with suppress(Exception), _large_cells():  # what a file holds that nobody can read, raises anything
+        chosen.set(target)
+        form = form_of(Path(word))
+        return form and _line(word, list(typed), form, is_known=is_known)
     return None
 
 
 def convert(word: str, target: str | None, out: TextIO) -> bool:
     """Write what a command learns from instead of a file; return whether there is such a thing."""
-    csv.field_size_limit(MOST)
-    chosen.set(target)
-    form = form_of(Path(word))
-    if form is None or form.write is None:
-        return False
-    form.write(out)
+    Path(word).stat()  # which says what is wrong with a name
+    with _large_cells():
+        chosen.set(target)
+        form = form_of(Path(word))
+        if form is None or form.write is None:
+            return False
+        form.write(out)
     return True
+
+
+@contextmanager
+def _large_cells() -> Iterator[None]:
+    limit = csv.field_size_limit(MOST)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _line(word: str, typed: list[str], form: Form, *, is_known: bool) -> str | None:

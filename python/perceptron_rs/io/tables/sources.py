@@ -174,17 +174,12 @@ def open_parquet(
     >>> model.classes_.tolist()
     ['ham', 'spam']
     """
+    options = {name: value for name, value in locals().items() if name != "path"}
     arrow()
     files = _checked_files(path)
-    options = checked_options(
-        target=target,
-        sample_weight=sample_weight,
-        columns=columns,
-        drop=drop,
-        text_columns=text_columns,
-        hash_bits=USUAL_BITS if text_columns is not None and hash_bits is None else hash_bits,
-    )
-    reading = Reading(format="parquet", **options)
+    if text_columns is not None and hash_bits is None:
+        options["hash_bits"] = USUAL_BITS
+    reading = Reading(format="parquet", **checked_options(**options))
     source = TrainingFiles(files, reading).opened()
     if source.feature_names is not None:
         reading = replace(reading, first=(files[0], source.feature_names))
