@@ -66,6 +66,10 @@ def test_files_that_do_not_go_together(call, refused, tmp_path, text_file):
     (tmp_path / "mixed").mkdir()
     for name in ("README.md", "a.csv.gz", "b.csv"):
         (tmp_path / "mixed" / name).write_text("")
+    for other in ("LICENSE", "a.csv~"):  # which an editor keeps; it was learnt from, too
+        (tmp_path / other[0]).mkdir()
+        for name in (other, "a.csv"):
+            (tmp_path / other[0] / name).write_text("a,y\n1,1\n-1,0\n")
     both = (tmp_path / "a.csv", tmp_path / "b.csv")
     pytest.importorskip("pyarrow")
     for given, text in (
@@ -77,6 +81,8 @@ def test_files_that_do_not_go_together(call, refused, tmp_path, text_file):
             (tmp_path / "mixed",),
             "holds 'README.md' beside 'a.csv.gz'; name the files of the data by a pattern",
         ),
+        ((tmp_path / "L", "--format", "csv"), "holds 'LICENSE' beside 'a.csv'; name"),
+        ((tmp_path / "a", "--format", "csv"), "holds 'a.csv~' beside 'a.csv'; name"),
     ):
         assert text in refused("train", *given, *out)
 

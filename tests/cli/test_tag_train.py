@@ -5,7 +5,7 @@ import signal
 import numpy as np
 import pytest
 
-from perceptron_rs import load
+from perceptron_rs import load, load_predictor
 from perceptron_rs.io.sentences import batched
 from perceptron_rs.models import describe
 from perceptron_rs.stream.run import StreamRun
@@ -125,3 +125,16 @@ def test_a_stream_tells_how_many_sentences_there_are(call, tmp_path, monkeypatch
     answers.append(call(*argv, "--keep-on-interrupt"))
     assert [answer.status for answer in answers] == [0, 0, 130]
     assert [(answer.json["n_sentences"], answer.json["n_tokens"]) for answer in answers] == [(30, 60)] * 3
+
+
+def test_tags_that_are_alike_are_named_and_odd_tokens_refused(call, tmp_path):
+    (tmp_path / "a.tsv").write_text("a\tX\nb\t X\nc\t1.0\nd\t1\ne\tO\n\n" * 3)
+    answer = call("tag-train", tmp_path / "a.tsv", "--model", tmp_path / "m", "--quiet")
+    assert "alike     ' X' and 'X', '1' and '1.0' differ in blanks, case or decimals alone" in answer.out
+    answer = call("tag-train", tmp_path / "a.tsv", "--model", tmp_path / "m", "--json", "--quiet")
+    assert answer.json["labels_alike"] == [[" X", "X"], ["1", "1.0"]]
+    for model in (load(tmp_path / "m"), load_predictor(tmp_path / "m")):
+        for token in (None, b"bias", 3, ["word"], {"word": 1}):
+            with pytest.raises(TypeError, match=r"sequence 0 of X holds .*, which are no attributes of this"):
+                model.predict([[token]])
+        assert model.predict([[frozenset({"bias"})]]) == model.predict([[["bias"]]])

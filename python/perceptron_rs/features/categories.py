@@ -162,3 +162,9 @@ def alike(labels: Iterable[str]) -> list[tuple[str, ...]]:
         key = " ".join(label.split()).casefold()
         alike.setdefault(float(key) if _DECIMAL.fullmatch(key) else key, []).append(label)
     return [tuple(same) for same in alike.values() if len(same) > 1]
+
+
+def say_alike(pairs: Iterable[tuple[str, ...]]) -> str:
+    """Return in words what `alike` has found."""
+    shown = ", ".join(" and ".join(map(repr, labels)) for labels in pairs)
+    return f"{shown} differ in blanks, case or decimals alone; write them alike, if they are one"

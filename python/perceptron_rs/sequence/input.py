@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
@@ -146,13 +147,12 @@ def _attributes(template: Template, i: int, tokens: Any) -> Any:
         sequence = [(word,) for word in sequence]
     if not all(isinstance(token, tuple) for token in sequence):
         sequence = [token if isinstance(token, (str, tuple)) else materialize(token) for token in sequence]
-        odd = next(
-            (token for token in sequence if isinstance(token, (str, tuple)) or "bias" not in token), None
-        )
-        if odd is not None:
+        kinds = list | Mapping | AbstractSet
+        odd = [token for token in sequence if not isinstance(token, kinds) or "bias" not in token]
+        if odd:
             raise TypeError(
-                f"sequence {i} of X holds {odd!r:.60}, which are no attributes of this model, for these have "
-                f"'bias'; {remedy}"
+                f"sequence {i} of X holds {odd[0]!r:.60}, which are no attributes of this model, for these "
+                f"have 'bias'; {remedy}"
             )
         return sequence
     width = len(sequence[0])

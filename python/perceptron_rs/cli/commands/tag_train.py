@@ -15,6 +15,7 @@ from perceptron_rs.cli.status import PROGRAM, UsageError
 from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
 from perceptron_rs.cli.training import common as training
 from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.features.categories import alike, say_alike
 from perceptron_rs.io.text.lines import is_read_once
 
 
@@ -106,6 +107,8 @@ class SentenceTraining(training.Training):
             "epochs": end,
             "mistakes": f"{sum(tokens[-1:])} tokens of {sum(sentences[-1:])} sentences in the last epoch",
         }
+        if same := alike(model.classes_.tolist()):
+            result["labels_alike"], rows["alike"] = list(map(list, same)), say_alike(same)
         if hasattr(model, "validation_scores_"):
             result["validation_scores"] = model.validation_scores_[:, 0].tolist()
             rows["held out"] = f"accuracy {model.validation_scores_.max():.4f}"

@@ -27,7 +27,7 @@ from perceptron_rs.cli.training.read_columns import (
     left_out_in_words,
 )
 from perceptron_rs.cli.training.trial import Trial, n_errors, trial
-from perceptron_rs.features.categories import LOOKED_AT, TextNotes, alike, kind_of_strings
+from perceptron_rs.features.categories import LOOKED_AT, TextNotes, alike, kind_of_strings, say_alike
 from perceptron_rs.features.idf import IdfFit
 from perceptron_rs.features.text import KeptWords, Words
 from perceptron_rs.io.examples import Examples, refuse_share
@@ -282,10 +282,7 @@ class ExampleTraining(training.Training):
         self._alike = alike(classes.tolist()) if classes.dtype.kind in "OU" else []
         if self._alike:
             result["labels_alike"] = [list(labels) for labels in self._alike]
-            pairs = ", ".join(" and ".join(map(repr, labels)) for labels in self._alike)
-            rows["alike"] = (
-                f"{pairs} differ in blanks, case or decimals alone; write them alike, if they are one"
-            )
+            rows["alike"] = say_alike(self._alike)
         if self._calibration is not None:
             result["calibration"], rows["scores"] = self._calibration
         if self.held is not None:
