@@ -128,8 +128,18 @@ def test_labels_of_two_kinds_and_broken_text_are_refused():
         lines = "".join(f'{{"_label": {label}}}\n' for label in labels.split())
         with pytest.raises(ValueError, match="all strings, all numbers or all booleans"):
             read(lines.encode())
-    with pytest.raises(ValueError, match="not valid Unicode"):
-        read(b'{"_label": 1, "\\ud800": 1}\n')
+    for odd in (b'"\\ud800": 1', b'"a": "\\udfff"', b'"a": {"b": "x\\ud800"}'):
+        with pytest.raises(ValueError, match="line 3: a name or a value is not valid Unicode; write no half"):
+            read(b'{"_label": 1, "a": 1}\n\n{"_label": 1, %s}\n' % odd)
+
+
+def test_no_scale_is_proposed_where_a_line_cannot_be_read(tmp_path, capsys):
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"y": 1, "a": 2}\n{"y": 0, "a": 300}\n' * 20 + '{"y": 1, "a": "\\ud800"}\n')
+    assert main(["train", str(file), "--target", "y", "--model", str(tmp_path / "m")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"perceptrons: error: {file}, line 41: a name or a value is not")
+    assert "try:" not in said
 
 
 @pytest.mark.parametrize("stream", [[], ["--stream"]])

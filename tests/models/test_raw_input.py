@@ -102,7 +102,7 @@ ERRORS = [
     (TEXT, {"a": 1}, "X must be a list of examples, got one dictionary"),
     (TEXT, ["a", None], "X must hold texts, for the model was trained on texts; example 1 is None"),
     (TEXT, [{"a": 1}], "X must hold texts"),
-    (TEXT, ["a", "\ud800"], "X holds a text that is not valid Unicode"),
+    (TEXT, ["a", "\ud800"], "example 1 of X holds a text that is not valid Unicode"),
     (TEXT, [[1.0, 2.0]], "X has 2 features"),
     (TEXT, [], r"one example or more, got the shape \(0,\)$"),
     (IN_RIVER, [{"_tag": 1}], "example 0 of X: the key '_tag' begins with _"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -28,6 +29,12 @@ class Strings(NamedTuple):
 
 #: Of numbers; NaN where there is none.
 Column: TypeAlias = NDArray[np.float64] | Strings
+
+
+def is_unicode(value: object) -> bool:
+    """Whether UTF-8 has all texts of a value. JSON may hold halves of pairs, and so may strings of Python."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text.encode(errors="ignore").decode() == text
 
 
 def divided(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.arrays.likes import MatrixLike, column_names, is_missing, records_of, shape_of, values_of
 from perceptron_rs.errors import located
-from perceptron_rs.features.dictionaries import divided, flattened
+from perceptron_rs.features.dictionaries import divided, flattened, is_unicode
 from perceptron_rs.features.numerals import number_of
 from perceptron_rs.rows.real_numbers import refuse_uncomputed
 from perceptron_rs.rows.storage import without_index
@@ -33,7 +33,8 @@ def raw_columns(recipe: Recipe, X: object) -> MatrixLike:
         texts = {name: [own[name] for _, own in parts] for name in recipe.text_columns}
         return recipe.hasher().rows(texts, [features for features, _ in parts])
     except UnicodeEncodeError as error:
-        raise ValueError(f"X holds a text that is not valid Unicode: {error}") from None
+        at = next(i for i, example in enumerate(examples) if not is_unicode(example))
+        raise ValueError(f"example {at} of X holds a text that is not valid Unicode: {error}") from None
 
 
 def _with_numbers(X: Any, mark: str) -> MatrixLike:

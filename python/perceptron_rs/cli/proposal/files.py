@@ -84,7 +84,7 @@ def _line(word: str, typed: list[str], form: Form, *, is_known: bool) -> str | N
     new = [file if one == word else one for one in typed] + options
     if form.command != "train":
         new = [form.command, file]
-    if new == typed:
+    if new == typed or (not steps and options[:1] == ["--scale"]):  # a scale alone helps nobody to read
         return None
     line = f"{PROGRAM} {shlex.join(new)}"
     if form.is_by_hand:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.errors import ArgumentError, located
-from perceptron_rs.features.dictionaries import divided, finite, flattened
+from perceptron_rs.features.dictionaries import divided, finite, flattened, is_unicode
 from perceptron_rs.io.examples import NOT_WHOLE, Examples
 from perceptron_rs.io.hashed.raw_text import as_objects, several_labels
 from perceptron_rs.io.reading import Reading, meant_by
@@ -56,8 +56,14 @@ class JsonLines:
         weights = [example.weight for example in examples]
         try:
             X = self._hasher.rows(texts, rows)
-        except UnicodeEncodeError as error:
-            raise ValueError(f"{self._name}: a name or a value is not valid Unicode: {error}") from None
+        except UnicodeEncodeError:
+            lines = [at for at, line in enumerate(text.split(b"\n"), first) if line.strip()]
+            odd = zip(lines, examples, strict=True)
+            at = next(at for at, example in odd if not is_unicode([example.features, example.texts]))
+            raise ValueError(
+                f"{self._name}, line {at}: a name or a value is not valid Unicode; write no half of a pair, "
+                "such as \\ud800"
+            ) from None
         y = self._y([example.label for example in examples]) if self._with_labels else None
         is_weighted = any(weight is not None for weight in weights)
         return Examples(X, y, np.array([1.0 if w is None else w for w in weights]) if is_weighted else None)
@@ -127,7 +133,7 @@ def checked_label(label: object) -> bool | int | str:
     if isinstance(label, bool):
         return label
     if isinstance(label, str):
-        if "\0" in label or label.encode(errors="ignore").decode() != label:
+        if "\0" in label or not is_unicode(label):
             raise ValueError(f"the label {_json_text(label)} is not valid Unicode, or holds NUL")
         return label
     if not isinstance(label, int | float):
