@@ -135,7 +135,8 @@ def test_labels_of_two_kinds_and_broken_text_are_refused():
 
 def test_no_scale_is_proposed_where_a_line_cannot_be_read(tmp_path, capsys):
     file = tmp_path / "a.jsonl"
-    file.write_text('{"y": 1, "a": 2}\n{"y": 0, "a": 300}\n' * 20 + '{"y": 1, "a": "\\ud800"}\n')
+    lines = '{"y": "u", "a": 1, "c": "red"}\n{"y": "v", "a": 3, "c": "blue"}\n' * 20
+    file.write_text(lines + '{"y": "u", "a": 1, "c": "\\ud800"}\n')
     assert main(["train", str(file), "--target", "y", "--model", str(tmp_path / "m")]) == 1
     said = capsys.readouterr().err
     assert said.startswith(f"perceptrons: error: {file}, line 41: a name or a value is not")

@@ -283,7 +283,7 @@ def test_what_needs_all_examples_is_refused(parameters, text):
         ({"checkpoint_every": -(10**400)}, ValueError, "checkpoint_every must be"),
         ({"resume": True}, ValueError, "resume=True needs checkpoint,"),
         ({"classes": [0]}, ValueError, "greater than one"),
-        ({"classes": [0, 2]}, ValueError, "not in classes_"),
+        ({"classes": [0, 2]}, ValueError, "not in classes_ .*; name all in classes, or set warm_start=False"),
         ({"cache": 3}, TypeError, "cache must be a str"),
     ],
 )

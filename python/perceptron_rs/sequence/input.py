@@ -147,7 +147,7 @@ def _attributes(template: Template, i: int, tokens: Any) -> Any:
         sequence = [(word,) for word in sequence]
     if not all(isinstance(token, tuple) for token in sequence):
         sequence = [token if isinstance(token, (str, tuple)) else materialize(token) for token in sequence]
-        kinds = list | Mapping | AbstractSet
+        kinds = (list, Mapping, AbstractSet)
         odd = [token for token in sequence if not isinstance(token, kinds) or "bias" not in token]
         if odd:
             raise TypeError(

@@ -61,6 +61,9 @@ from perceptron_rs.targets.weights import sample_weights, survey_labels
 
 T = TypeVar("T")
 
+#: What helps where a block has a label that is no class.
+NAME_ALL = "name all in {classes}, or set {warm_start} to learn all classes anew"
+
 #: Blocks that wait for the learner, or are being read.
 _WAITING = 1
 
@@ -538,7 +541,7 @@ class FirstPass:
             classes = encode_new(every, n_samples=self.n_rows, least=self.least)[0]
         classes = classes_like(classes, every)
         counts = np.zeros(len(classes), dtype=np.int64)
-        np.add.at(counts, encode(every, classes, least=self.least), np.concatenate(self.counts))
+        np.add.at(counts, encode(every, classes, NAME_ALL, least=self.least), np.concatenate(self.counts))
         return StreamFacts(source.n_features or width, classes, is_shifted, self.n_rows, counts)
 
     def _of_sets(self, width: int, is_shifted: bool) -> StreamFacts:

@@ -24,7 +24,7 @@ from perceptron_rs.engines import Engine, RunState, below
 from perceptron_rs.io.batches import Batch, batch_length
 from perceptron_rs.rows.examples import ValidatedRows, read
 from perceptron_rs.settings import Chain, Data, Epoch, EpochPart, Linear, Sequences, Settings
-from perceptron_rs.stream.blocks import Stream, prefetch
+from perceptron_rs.stream.blocks import NAME_ALL, Stream, prefetch
 from perceptron_rs.targets.labels import encode
 from perceptron_rs.targets.weights import nothing_to_learn, unvisited
 
@@ -333,7 +333,8 @@ class StreamRun:
                 yield block
 
     def _encode(self, y: NDArray[np.generic]) -> NDArray[np.uint32]:
-        return encode(y, self.stream.facts.classes, least=1 if isinstance(self.settings, Chain) else 2)
+        least = 1 if isinstance(self.settings, Chain) else 2
+        return encode(y, self.stream.facts.classes, NAME_ALL, least=least)
 
     @cached_property
     def _codes(self) -> NDArray[np.uint32] | None:
