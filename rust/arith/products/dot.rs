@@ -15,7 +15,6 @@ pub const LANES: usize = 8;
 
 /// The tree of rule 3.
 #[inline(always)]
-#[must_use]
 pub fn fold<N: Copy + Add<Output = N>>(l: [N; LANES]) -> N {
     let t = [l[0] + l[4], l[1] + l[5], l[2] + l[6], l[3] + l[7]];
     let u = [t[0] + t[2], t[1] + t[3]];
@@ -24,7 +23,6 @@ pub fn fold<N: Copy + Add<Output = N>>(l: [N; LANES]) -> N {
 
 /// Dense row with one weight vector.
 #[inline(always)]
-#[must_use]
 pub fn dot<T: Value>(x: &[T], w: &[f64]) -> f64 {
     dots(Portable, [w], x)[0]
 }
@@ -32,7 +30,6 @@ pub fn dot<T: Value>(x: &[T], w: &[f64]) -> f64 {
 /// Dense row with `P` weight vectors, so that each value is loaded and widened once; or `P` rows with one
 /// weight vector.
 #[inline(always)]
-#[must_use]
 pub fn dots<S: Simd, T: Value, W: Value, const P: usize>(simd: S, w: [&[W]; P], x: &[T]) -> [f64; P] {
     const HALF: usize = LANES / 2;
     let simd = simd.fours();
@@ -126,15 +123,11 @@ pub fn add_columns<S: Simd>(
     }
 }
 
-/// The trees of rule 3 of four weight vectors.
+/// The trees of rule 3 of several weight vectors.
 #[inline(always)]
-#[must_use]
-pub fn fold_four(lanes: &FourSums) -> [f64; 4] {
+pub fn folded<const V: usize>(lanes: &[[f64; V]; LANES]) -> [f64; V] {
     from_fn(|k| fold(from_fn(|lane| lanes[lane][k])))
 }
-
-/// Up to so many entries, [`dot_few_entries`] takes less time than [`dot_entries`].
-pub const FEW: usize = 12;
 
 /// The bits that each lane takes of a product, by the lane of its column.
 static OWN: [[u64; LANES]; LANES] = {
@@ -158,7 +151,6 @@ static OWN_OF_FOUR: [[[u64; 4]; LANES]; LANES] = {
 
 /// CSR row with one weight vector. Columns are increasing.
 #[inline(always)]
-#[must_use]
 pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[f64]) -> f64 {
     dot_entries_by(columns, values, |j, _| w[j])
 }
@@ -166,7 +158,6 @@ pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[f64]) -
 /// The same of a few entries, with lanes in registers: each product is added to all of them, as 0 but to its own, which
 /// changes no other. In memory, a lane that has just been written is waited for.
 #[inline(always)]
-#[must_use]
 pub fn dot_few_entries<T: Value, I: Index>(
     columns: &[I],
     values: &[T],
@@ -188,7 +179,6 @@ pub const FEW_OF_MORE: usize = 4;
 
 /// The same with four weight vectors, those at `offset` of `stride` stored by column.
 #[inline(always)]
-#[must_use]
 pub fn dot_four_of_few<I: Index>(
     columns: &[I],
     values: &[f64],
@@ -205,12 +195,11 @@ pub fn dot_four_of_few<I: Index>(
             }
         }
     }
-    fold_four(&lanes)
+    folded(&lanes)
 }
 
 /// The same with a weight that is asked for once for each entry, by its column and value.
 #[inline(always)]
-#[must_use]
 pub fn dot_entries_by<T: Value, I: Index>(
     columns: &[I],
     values: &[T],
@@ -246,7 +235,6 @@ pub struct Term {
 
 /// The dot products of vectors with themselves, added up: each number is the sum of its terms, in their
 /// order.
-#[must_use]
 pub fn square_of_sums(terms: &mut [Term]) -> f64 {
     terms.sort_unstable_by_key(|term| (term.vector, term.column, term.number));
     terms.chunk_by(|a, b| a.vector == b.vector).fold(0.0, |squares, vector| {
@@ -265,7 +253,6 @@ pub(super) const SOON: usize = 16;
 /// CSR row with `4*C` weight vectors, those at `offset` of `stride` stored by column: one entry
 /// updates adjacent sums. `soon` is told which weights will be read after some more entries.
 #[inline(always)]
-#[must_use]
 pub fn dots_entries<S: Simd, I: Index, const C: usize>(
     simd: S,
     columns: &[I],

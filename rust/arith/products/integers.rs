@@ -4,14 +4,12 @@ use crate::arith::value::{ROUNDER, Value};
 
 /// Whether every value is finite and, up to 2^51, an integer.
 #[inline(always)]
-#[must_use]
 pub fn all_integers<T: Value>(values: &[T]) -> bool {
     let is_integer = |v: &T| is_integer(v.widen());
     T::INTEGER || values.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, v| all & is_integer(v)))
 }
 
 /// Whether every number is an integer of at most this size, which is at most 2^51.
-#[must_use]
 pub fn integers_within(values: &[f64], size: f64) -> bool {
     let fits = |v: &f64| is_integer(*v) & (v.abs() <= size);
     values.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, v| all & fits(v)))
@@ -27,21 +25,27 @@ fn is_integer(v: f64) -> bool {
 
 /// The largest |value| and the sum of all, which is rounded in an order of its own.
 #[inline(always)]
-#[must_use]
 pub fn sizes<T: Value>(values: &[T]) -> [f64; 2] {
     const LANES: usize = 8; // with four, sums wait for the ones before them
-    let (mut largest, mut sum) = ([0.0_f64; LANES], [0.0_f64; LANES]);
+    let larger = |largest: f64, size: f64| if size > largest { size } else { largest };
     let (chunks, rest) = values.as_chunks::<LANES>();
-    let mut take = |lane: usize, v: T| {
-        let size = v.widen().abs();
-        largest[lane] = if size > largest[lane] { size } else { largest[lane] };
-        sum[lane] += size;
-    };
-    for chunk in chunks {
-        chunk.iter().enumerate().for_each(|(lane, v)| take(lane, *v));
+    let [mut largest, mut sum] = [0.0; 2];
+    if !chunks.is_empty() {
+        let [mut lanes, mut sums] = [[0.0; LANES]; 2];
+        for chunk in chunks {
+            for (lane, v) in chunk.iter().enumerate() {
+                let size = v.widen().abs();
+                (lanes[lane], sums[lane]) = (larger(lanes[lane], size), sums[lane] + size);
+            }
+        }
+        (largest, sum) =
+            (lanes.into_iter().fold(0.0, larger), sums.into_iter().fold(0.0, |total, part| total + part));
     }
-    rest.iter().enumerate().for_each(|(lane, v)| take(lane, *v));
-    [largest.into_iter().fold(0.0, f64::max), sum.into_iter().fold(0.0, |total, part| total + part)]
+    for v in rest {
+        let size = v.widen().abs();
+        (largest, sum) = (larger(largest, size), sum + size);
+    }
+    [largest, sum]
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! The loops of a training pass over CSR rows: weights in f64, and exact ones.
 
+use std::array::from_fn;
+
 use crate::arith::by_lane::{ManyProducts, WideRow, are_many};
 use crate::arith::decay::scale;
 use crate::arith::dot::{
-    FEW as FEW_ENTRIES, FEW_OF_FOUR, FEW_OF_MORE, dot_entries, dot_entries_by, dot_few_entries,
-    dot_four_of_few, dots_entries,
+    FEW_OF_FOUR, FEW_OF_MORE, LANES, dot_entries, dot_entries_by, dot_few_entries, dot_four_of_few,
+    dots_entries, folded,
 };
 use crate::arith::exact;
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -45,30 +47,6 @@ pub(in crate::rows) fn products<T: Value, I: Index>(
         dispatch(ManyProducts { row: by_lane, w, sums });
     } else {
         dispatch(Products { row: (columns, values), w, stride, sums });
-    }
-}
-
-/// The same for planes that stand one after another, `d` columns each.
-#[inline(never)]
-pub(in crate::rows) fn plane_by_plane<I: Index>(
-    columns: &[I],
-    values: &[f64],
-    w: &[f64],
-    d: usize,
-    sums: &mut [f64],
-) {
-    for (k, sum) in sums.iter_mut().enumerate() {
-        *sum = product(columns, values, &w[k * d..][..d]);
-    }
-}
-
-/// The same for one plane.
-#[inline(always)]
-pub(in crate::rows) fn product<T: Value, I: Index>(columns: &[I], values: &[T], w: &[f64]) -> f64 {
-    if columns.len() <= FEW_ENTRIES {
-        dot_few_entries(columns, values, |j| w[j])
-    } else {
-        dot_entries(columns, values, w)
     }
 }
 
@@ -143,17 +121,80 @@ impl<I: Index> Leaf for Products<'_, I> {
     }
 }
 
-/// `w·x` of some rows for a few planes that stand by column: a call for each row would take as long as a short one.
-pub(in crate::rows) struct FewPlanes<'a, I> {
+/// Rows that follow each other. To score them one by one, a call for each would take as long as a short one.
+pub(in crate::rows) struct Strip<'a, T, I> {
     /// Where each row begins, and the end.
     pub ends: &'a [I],
     /// The entries of these rows.
     pub columns: &'a [I],
-    pub values: &'a [f64],
+    pub values: &'a [T],
+}
+
+/// Rows whose lanes are written before those of the first are read: what has just been written is waited for.
+const APART: usize = 8;
+
+impl<T: Value, I: Index> Strip<'_, T, I> {
+    #[inline(always)]
+    fn row(&self, i: usize) -> (&[I], &[T]) {
+        let before = self.ends[0].at();
+        let own = self.ends[i].at() - before..self.ends[i + 1].at() - before;
+        (&self.columns[own.clone()], &self.values[own])
+    }
+
+    /// Calls `put` with each row and its `w·x` with some vectors. `weights` has their numbers of a column.
+    #[inline(always)]
+    pub fn products<const V: usize>(
+        &self,
+        weights: impl Fn(usize) -> [f64; V],
+        mut put: impl FnMut(usize, [f64; V]),
+    ) {
+        let (mut room, rows) = ([[[0.0; V]; LANES]; APART], self.ends.len() - 1);
+        for start in (0..rows).step_by(APART) {
+            let block = start..rows.min(start + APART);
+            for (lanes, row) in room.iter_mut().zip(block.clone()) {
+                *lanes = [[0.0; V]; LANES];
+                let (columns, values) = self.row(row);
+                for (j, x) in columns.iter().zip(values) {
+                    let (w, x) = (weights(j.at()), x.widen());
+                    for (sum, w) in lanes[j.at() % LANES].iter_mut().zip(w) {
+                        *sum += w * x;
+                    }
+                }
+            }
+            for (row, lanes) in block.zip(&room) {
+                put(row, folded(lanes));
+            }
+        }
+    }
+}
+
+/// Scores of some rows for a few planes that stand by column.
+pub(in crate::rows) struct FewPlanes<'a, I> {
+    pub strip: Strip<'a, f64, I>,
     pub w: &'a [f64],
     pub stride: usize,
+    pub intercept: &'a [f64],
     /// Rows x planes.
-    pub sums: &'a mut [f64],
+    pub out: &'a mut [f64],
+}
+
+impl<I: Index> FewPlanes<'_, I> {
+    /// All planes at once.
+    #[inline(always)]
+    fn by<const V: usize>(self) {
+        let Self { strip, w, stride, intercept, out } = self;
+        let weights = |j: usize| {
+            let w = &w[j * stride..];
+            // Behind the last weight of the last column nothing need be stored.
+            w.first_chunk().copied().unwrap_or_else(|| from_fn(|k| w.get(k).copied().unwrap_or(0.0)))
+        };
+        strip.products::<V>(weights, |row, sums| {
+            let out = &mut out[row * intercept.len()..];
+            for ((out, sum), b) in out.iter_mut().zip(sums).zip(intercept) {
+                *out = sum + b;
+            }
+        });
+    }
 }
 
 impl<I: Index> Leaf for FewPlanes<'_, I> {
@@ -161,11 +202,18 @@ impl<I: Index> Leaf for FewPlanes<'_, I> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Self { ends, columns, values, w, stride, sums } = self;
-        let (first, planes) = (ends[0].at(), sums.len() / (ends.len() - 1).max(1));
-        for (ends, sums) in ends.windows(2).zip(sums.chunks_mut(planes.max(1))) {
-            let own = ends[0].at() - first..ends[1].at() - first;
-            Products { row: (&columns[own.clone()], &values[own]), w, stride, sums }.run(simd);
+        match self.intercept.len() {
+            0..=4 => self.by::<4>(),
+            5..=8 => self.by::<8>(),
+            planes => {
+                let Self { strip, w, stride, intercept, out } = self;
+                for (row, sums) in out.chunks_mut(planes).enumerate() {
+                    Products { row: strip.row(row), w, stride, sums }.run(simd);
+                }
+                for sums in out.chunks_mut(planes) {
+                    sums.iter_mut().zip(intercept).for_each(|(sum, b)| *sum += b);
+                }
+            }
         }
     }
 }
@@ -242,25 +290,38 @@ pub(in crate::rows) struct Counts<'a, T, I> {
 
 /// Exact `w·x` of a row for one plane.
 #[inline(always)]
-pub(in crate::rows) fn exact_product<T: Value, I: Index>((columns, values): (&[I], &[T]), w: &[i32]) -> f64 {
-    // Of ones nothing is multiplied, so no instruction set makes a difference.
-    let sum = if size_of::<T>() == 0 {
-        exact::sum_entries(columns, w)
-    } else {
-        dispatch(ExactProduct((columns, values), w))
-    };
-    f64::from(sum)
+fn exact_sum<T: Value, I: Index>((columns, values): (&[I], &[T]), w: &[i32]) -> f64 {
+    let are_ones = size_of::<T>() == 0;
+    f64::from(if are_ones { exact::sum_entries(columns, w) } else { exact::dot_entries(columns, values, w) })
 }
 
 struct ExactProduct<'a, T, I>((&'a [I], &'a [T]), &'a [i32]);
 
 impl<T: Value, I: Index> Leaf for ExactProduct<'_, T, I> {
-    type Output = i32;
+    type Output = f64;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) -> i32 {
-        let Self((columns, values), w) = self;
-        exact::dot_entries(columns, values, w)
+    fn run<S: Simd>(self, _simd: S) -> f64 {
+        exact_sum(self.0, self.1)
+    }
+}
+
+/// The same of some rows, and an intercept.
+pub(in crate::rows) struct ExactScores<'a, T, I> {
+    pub strip: Strip<'a, T, I>,
+    pub w: &'a [i32],
+    pub intercept: f64,
+    pub out: &'a mut [f64],
+}
+
+impl<T: Value, I: Index> Leaf for ExactScores<'_, T, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) {
+        for (row, out) in self.out.iter_mut().enumerate() {
+            *out = exact_sum(self.strip.row(row), self.w) + self.intercept;
+        }
     }
 }
 
@@ -308,7 +369,8 @@ impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
     fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
         let (row, w, stride) = (self.rows.row(row), &*self.weights, self.stride);
         if let [sum] = sums {
-            *sum = exact_product(row, w);
+            // Of ones nothing is multiplied, so no instruction set makes a difference.
+            *sum = if size_of::<T>() == 0 { exact_sum(row, w) } else { dispatch(ExactProduct(row, w)) };
         } else {
             dispatch(ExactProducts { row, w, stride, sums });
         }

@@ -19,9 +19,7 @@ use crate::memory::{Grow, refill};
 use crate::monitor::{Monitor, all, mapped};
 use crate::rows::ballot::SPARSEST;
 use crate::rows::csr::facts::Facts;
-use crate::rows::csr::loops::{
-    Counts, FewPlanes, FloatColumns, exact_product, plane_by_plane, product, products,
-};
+use crate::rows::csr::loops::{Counts, ExactScores, FewPlanes, FloatColumns, Strip, products};
 use crate::rows::pass::learn::Learn;
 use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
 use crate::rows::survey::{Survey, survey};
@@ -53,12 +51,10 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
 
     /// The same arrays again, with what [`Facts::find`] found. If they were changed in between, the
     /// answers are wrong or a bounds check panics; nothing worse.
-    #[must_use]
     pub fn again(indptr: &'a [I], indices: &'a [I], values: &'a [T], columns: usize, facts: Facts) -> Self {
         Self { indptr, indices, values, columns, facts }
     }
 
-    #[must_use]
     pub fn facts(&self) -> Facts {
         self.facts
     }
@@ -90,23 +86,19 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
         }
     }
 
+    fn strip(&self, rows: Range<usize>) -> Strip<'_, T, I> {
+        let ends = &self.indptr[rows.start..=rows.end];
+        let own = ends[0].at()..ends[rows.len()].at();
+        Strip { ends, columns: &self.indices[own.clone()], values: &self.values[own] }
+    }
+
     /// Activations of some rows for planes one after another.
-    fn plane_by_plane(
-        &self,
-        range: Range<usize>,
-        w: &[f64],
-        intercept: &[f64],
-        out: &mut [f64],
-    ) -> Result<()> {
-        let mut wide = self.wide(intercept.len())?;
-        self.activations(range, intercept, out, |(columns, values), sums| {
-            if let [sum] = sums {
-                *sum = product(columns, values, &w[..self.columns]);
-            } else {
-                plane_by_plane(columns, wide.widened(values).0, w, self.columns, sums);
-            }
-        });
-        Ok(())
+    fn plane_by_plane(&self, range: Range<usize>, w: &[f64], intercept: &[f64], out: &mut [f64]) {
+        for (k, b) in intercept.iter().enumerate() {
+            let w = &w[k * self.columns..][..self.columns];
+            self.strip(range.clone())
+                .products(|j| [w[j]], |row, [sum]| out[row * intercept.len() + k] = sum + b);
+        }
     }
 
     /// The same for a few planes that stand by column.
@@ -117,28 +109,15 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
         intercept: &[f64],
         out: &mut [f64],
     ) -> Result<()> {
-        let (planes, mut room) = (intercept.len(), vec![]);
+        let mut room = vec![];
         let often = (AT_ONCE / (self.values.len() / self.len().max(1) + 1)).max(1);
-        for (first, sums) in range.clone().step_by(often).zip(out.chunks_mut(often * planes)) {
-            let ends = &self.indptr[first..=range.end.min(first + often)];
-            let own = ends[0].at()..ends[ends.len() - 1].at();
-            room.try_resize(own.len().max(room.len()), 0.0)?;
-            let (columns, values) = (&self.indices[own.clone()], widened(&self.values[own], &mut room));
-            dispatch(FewPlanes { ends, columns, values, w, stride, sums });
-            for sums in sums.chunks_mut(planes) {
-                for (sum, b) in sums.iter_mut().zip(intercept) {
-                    *sum += b;
-                }
-            }
+        for (first, out) in range.clone().step_by(often).zip(out.chunks_mut(often * intercept.len())) {
+            let Strip { ends, columns, values } = self.strip(first..range.end.min(first + often));
+            room.try_resize(values.len().max(room.len()), 0.0)?;
+            let strip = Strip { ends, columns, values: widened(values, &mut room) };
+            dispatch(FewPlanes { strip, w, stride, intercept, out });
         }
         Ok(())
-    }
-
-    /// The same for one plane, exact.
-    fn exact_activations(&self, range: Range<usize>, w: &[i32], intercept: f64, out: &mut [f64]) {
-        for (row, sum) in range.zip(out) {
-            *sum = exact_product(self.row(row), w) + intercept;
-        }
     }
 
     /// Bytes of the entries.
@@ -287,18 +266,22 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
                     products(row, w, *stride, &mut wide, sums);
                 });
             }
-            Arranged::ByPlane(w) => self.plane_by_plane(range, w, intercept, out)?,
+            Arranged::ByPlane(w) => self.plane_by_plane(range, w, intercept, out),
             Arranged::Counts(w) if self.facts.ones => {
-                self.of_ones(&mut vec![]).exact_activations(range, w, intercept[0], out);
+                let (ones, intercept) = (&mut vec![], intercept[0]);
+                dispatch(ExactScores { strip: self.of_ones(ones).strip(range), w, intercept, out });
             }
-            Arranged::Counts(w) => self.exact_activations(range, w, intercept[0], out),
+            Arranged::Counts(w) => {
+                dispatch(ExactScores { strip: self.strip(range), w, intercept: intercept[0], out });
+            }
             Arranged::Halves(_) => return Err(arranged_otherwise()),
         }
         Ok(())
     }
 
     fn scores_of_one(&self, range: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
-        self.plane_by_plane(range, w, &[b], out)
+        self.plane_by_plane(range, w, &[b], out);
+        Ok(())
     }
 
     fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()> {

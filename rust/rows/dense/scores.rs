@@ -4,7 +4,7 @@ use std::array::from_fn;
 use std::ops::Range;
 
 use super::loops::{GROUP, activations, exact_activations};
-use crate::arith::dot::{FourSums, LANES, add_columns, dots, fold_four};
+use crate::arith::dot::{FourSums, LANES, add_columns, dots, folded};
 use crate::arith::exact::{self, Halves};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::tile::Products;
@@ -38,7 +38,7 @@ fn activations_by_column<S: Simd, T: Value>(
         }
     }
     for (sums, lanes) in sums.chunks_mut(4).zip(room) {
-        sums.copy_from_slice(&fold_four(lanes)[..sums.len()]);
+        sums.copy_from_slice(&folded(lanes)[..sums.len()]);
     }
 }
 
