@@ -63,7 +63,6 @@ pub fn choice<T: Copy>(argument: &str, word: &str, choices: &[(&str, T)]) -> Res
 
 impl Error {
     /// What happened to a file. What is no error of the system is one of the file's content.
-    #[must_use]
     pub fn of_file(path: &Path, error: &io::Error) -> Self {
         let text = error.to_string();
         match error.raw_os_error() {

@@ -45,7 +45,6 @@ pub struct Pace<'a> {
 }
 
 impl<'a> Pace<'a> {
-    #[must_use]
     pub fn new(monitor: &'a dyn Monitor) -> Self {
         Self { spent: 0, monitor }
     }

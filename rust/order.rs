@@ -9,13 +9,11 @@ use crate::monitor::{Monitor, pieces};
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// The generator of one epoch of one partition.
-    #[must_use]
     pub fn of_epoch(seed: u64, epoch: u64, partition: u64) -> Self {
         let key = Self(seed).draw();
         let key = Self(key.wrapping_add(epoch)).draw();

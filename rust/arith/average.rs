@@ -5,14 +5,12 @@
 
 /// The factor of `x` in the update of `u`.
 #[inline(always)]
-#[must_use]
 pub fn timed(t: u64, c: f64) -> f64 {
     t as f64 * c
 }
 
 /// The average after `seen` examples of a coordinate that ended at `w`.
 #[inline(always)]
-#[must_use]
 pub fn average(w: f64, u: f64, seen: u64) -> f64 {
     sum(w, u, seen) / (seen + 1) as f64 + 0.0
 }
@@ -27,7 +25,6 @@ fn sum(w: f64, u: f64, seen: u64) -> f64 {
 ///
 /// # Panics
 /// If the lengths differ.
-#[must_use]
 pub fn averages_are_finite(w: &[f64], u: &[f64], seen: u64) -> bool {
     assert_eq!(w.len(), u.len());
     let mut sums = w.chunks(1024).zip(u.chunks(1024));

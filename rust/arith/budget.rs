@@ -9,14 +9,12 @@ const NOTHING: f64 = 1.0 / (1_u64 << 40) as f64;
 
 /// A sum over the examples kept with one term more: `total + c*value`.
 #[inline(always)]
-#[must_use]
 pub fn plus(total: f64, c: f64, value: f64) -> f64 {
     total + c * value
 }
 
 /// Psi: what it costs that an example goes after all steps are multiplied by phi. `sigma` is the size
 /// of its step before, `mu` its activation before, times the sign of its step.
-#[must_use]
 pub fn harm(sigma: f64, mu: f64, phi: f64) -> f64 {
     let rest = sigma * phi;
     rest * rest + 2.0 * rest * (1.0 - phi * mu)
@@ -29,7 +27,6 @@ pub fn harm(sigma: f64, mu: f64, phi: f64) -> f64 {
 /// phi is the largest number in (0, 1] with `so_far + harm <= SHARE * mistakes`. The harm is
 /// `a phi^2 + b phi`; where it is too large for phi = 1, it is as large as it may be at one root
 /// between 0 and 1.
-#[must_use]
 pub fn shrinking(steps: &[f64], sums: &[f64], eta: f64, so_far: f64, mistakes: u64) -> (f64, f64) {
     let size = steps.iter().fold(0.0_f64, |size, c| size.max(c.abs()));
     if size == 0.0 {
@@ -52,20 +49,17 @@ pub fn shrinking(steps: &[f64], sums: &[f64], eta: f64, so_far: f64, mistakes: u
 
 /// A step after shrinking.
 #[inline(always)]
-#[must_use]
 pub fn shrunk(phi: f64, c: f64) -> f64 {
     phi * c
 }
 
 /// The square of what is left of an example beside its projection: `own` is its kernel value with itself,
 /// `projection` the square of its projection.
-#[must_use]
 pub fn left_over(own: f64, projection: f64) -> f64 {
     own - projection
 }
 
 /// Whether an example with so much left over is projected.
-#[must_use]
 pub fn within_span(rest: f64, own: f64, distance: f64) -> bool {
     let apart = rest > distance * distance && rest > NOTHING * own;
     !apart

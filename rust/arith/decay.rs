@@ -47,7 +47,6 @@ impl Decay {
 
     /// Whether one factor stands for what is pending, for all weights; settled before the factor falls
     /// below [`Decay::LEAST_FACTOR`], which takes 2,800 examples at least.
-    #[must_use]
     pub fn is_common(&self) -> bool {
         self.only_scales() && self.r >= 63.0 / 64.0
     }
@@ -56,7 +55,6 @@ impl Decay {
 
     /// `r^k`.
     #[inline(always)]
-    #[must_use]
     pub fn factor(&self, k: u64) -> f64 {
         // The low bits come first in the product: the table holds that of as many as it has room for.
         let low = (1_u64 << self.powers.len().ilog2()) - 1;
@@ -70,7 +68,6 @@ impl Decay {
 
     /// A weight after `k` examples. Never −0.0.
     #[inline(always)]
-    #[must_use]
     pub fn settle(&self, w: f64, k: u64) -> f64 {
         let [power, g] = self.of(k);
         shrunk(w, power, g)
@@ -78,14 +75,12 @@ impl Decay {
 
     /// Whether g is 0 for every k: then [`scaled`] does.
     #[inline(always)]
-    #[must_use]
     pub fn only_scales(&self) -> bool {
         self.s == 0.0
     }
 
     /// `r^k` and g.
     #[inline(always)]
-    #[must_use]
     pub fn of(&self, k: u64) -> [f64; 2] {
         match (self.powers.get(k as usize), self.gone.get(k as usize)) {
             (Some(power), Some(g)) => [*power, *g],
@@ -95,7 +90,6 @@ impl Decay {
 
     /// `r^k` for the smallest k.
     #[inline(always)]
-    #[must_use]
     pub fn powers(&self) -> &[f64] {
         &self.powers
     }
@@ -113,7 +107,6 @@ impl Decay {
 
 /// `sign(w)*max(0, power*|w| − g)`, never −0.0. Written so that NaN stays.
 #[inline(always)]
-#[must_use]
 pub fn shrunk(w: f64, power: f64, g: f64) -> f64 {
     let size = power * w.abs() - g;
     if size <= 0.0 { 0.0 } else { size.copysign(w) }
@@ -121,7 +114,6 @@ pub fn shrunk(w: f64, power: f64, g: f64) -> f64 {
 
 /// [`shrunk`] with g = 0, for it rounds the same product.
 #[inline(always)]
-#[must_use]
 pub fn scaled(w: f64, power: f64) -> f64 {
     w * power + 0.0
 }

@@ -64,7 +64,6 @@ thread_local! {
 }
 
 /// Takes our mode. False if this thread was in it before, for whoever took it gives it back.
-#[must_use]
 pub fn enter() -> bool {
     // Set in any case: foreign code may have run without `foreign`, such as the finaliser of an object.
     let found = swap_control(STANDARD);
@@ -78,7 +77,6 @@ pub fn enter() -> bool {
 }
 
 /// Gives the caller's mode back. False if it is in force.
-#[must_use]
 pub fn leave() -> bool {
     CALLERS.take().is_some_and(|mode| {
         let _ = swap_control(mode);

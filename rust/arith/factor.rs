@@ -31,7 +31,6 @@ impl Leaf for Dot<'_> {
 }
 
 /// The dot product of two vectors.
-#[must_use]
 pub fn inner(a: &[f64], b: &[f64]) -> f64 {
     dispatch(Dot(a, b))
 }
@@ -93,7 +92,6 @@ impl Factor {
         Ok(Self { size: self.size, stride: self.stride, columns: copy(&self.columns)?, f })
     }
 
-    #[must_use]
     pub fn groups(&self) -> usize {
         self.f.len()
     }

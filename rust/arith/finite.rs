@@ -6,7 +6,6 @@ use super::simd::{Leaf, Simd};
 pub const LARGE: f64 = f64::MAX / 1024.0;
 
 /// Whether every number is finite: 0 times a finite number is 0, and times any other it is NaN.
-#[must_use]
 pub fn all_finite(values: &[f64]) -> bool {
     const LANES: usize = 8;
     let (chunks, rest) = values.as_chunks::<LANES>();
@@ -20,7 +19,6 @@ pub fn all_finite(values: &[f64]) -> bool {
 }
 
 /// The largest |value|, or `least`.
-#[must_use]
 pub fn largest_of(values: &[f64], least: f64) -> f64 {
     values.iter().fold(least, |most, w| most.max(w.abs()))
 }

@@ -2,7 +2,6 @@
 
 /// `gamma*dot + coef0`.
 #[inline(always)]
-#[must_use]
 pub fn affine(gamma: f64, dot: f64, coef0: f64) -> f64 {
     gamma * dot + coef0
 }
@@ -31,7 +30,6 @@ fn power(base: f64, degree: u32) -> f64 {
 
 /// `max(0, (x·x + z·z) − 2·(x·z))`; not a number stays what it is.
 #[inline(always)]
-#[must_use]
 pub fn squared_distance(xx: f64, zz: f64, dot: f64) -> f64 {
     let distance = (xx + zz) - 2.0 * dot;
     if distance < 0.0 { 0.0 } else { distance }
@@ -48,28 +46,24 @@ pub fn add(c: f64, values: &[f64], sums: &mut [f64]) {
 /// The squared norm of a vector after an update with `c`, of which the sum at the example was `s`
 /// before, and whose kernel value with itself is `own`.
 #[inline(always)]
-#[must_use]
 pub fn grown(square: f64, c: f64, s: f64, own: f64) -> f64 {
     square + c * (2.0 * s + c * own)
 }
 
 /// The activation divided by the norm of its vector; 0 for a vector without one.
 #[inline(always)]
-#[must_use]
 pub fn normalised(a: f64, square: f64) -> f64 {
     if square > 0.0 { a / square.sqrt() } else { 0.0 }
 }
 
 /// The activation: the sum over mistakes, and b added last.
 #[inline(always)]
-#[must_use]
 pub fn biased(s: f64, b: f64) -> f64 {
     s + b
 }
 
 /// One divided by `columns` times the variance of all values, from the sums and the squares of the
 /// rows: `m = S/n`, `Q/n − m*m` with S and Q added up in row order. 1 if that is not above 0.
-#[must_use]
 pub fn scale(sums: &[f64], squares: &[f64], columns: usize) -> f64 {
     let total = |terms: &[f64]| terms.iter().fold(0.0, |total, term| total + term);
     let number = (sums.len() * columns) as f64;

@@ -90,7 +90,6 @@ pub fn judge(z: &mut [f64], label: usize) -> f64 {
 /// Whether the activations of the output, before `judge`, speak for another class: the largest, the first of
 /// equals, or for two classes the sign, where 0 speaks for the first.
 #[inline(always)]
-#[must_use]
 pub fn is_mistake(z: &[f64], label: usize) -> bool {
     if let [z] = z {
         return (*z > 0.0) != (label == 1);
@@ -101,7 +100,6 @@ pub fn is_mistake(z: &[f64], label: usize) -> bool {
 
 /// Makes errors of the output and a loss those of an example of this weight. A weight of 1 changes no bit.
 #[inline(always)]
-#[must_use]
 pub fn weigh(errors: &mut [f64], loss: f64, weight: f64) -> f64 {
     for error in errors {
         *error *= weight;
@@ -150,21 +148,18 @@ pub fn step(w: &mut [f64], gradient: &[f64], rate: f64, alpha: f64, examples: us
 }
 
 /// Glorot's bound of the start weights of a layer.
-#[must_use]
 pub fn bound(inputs: usize, outputs: usize, activation: Activation) -> f64 {
     let width = if activation == Activation::Logistic { 2.0 } else { 6.0 };
     (width / (inputs + outputs) as f64).sqrt()
 }
 
 /// A start weight from a random number: uniform between plus and minus the bound.
-#[must_use]
 pub fn start(number: u64, bound: f64) -> f64 {
     let part = (number >> 11) as f64 * (f64::EPSILON / 2.0);
     (2.0 * part - 1.0) * bound + 0.0
 }
 
 /// The mean of a total over examples of these weights together.
-#[must_use]
 pub fn mean(total: f64, weight: f64) -> f64 {
     total / weight
 }

@@ -46,7 +46,6 @@ impl ExactSum {
     }
 
     /// -1, 0 or 1.
-    #[must_use]
     pub fn sign(&self) -> i32 {
         let (mut carry, mut any) = (0, false);
         for limb in self.limbs {

@@ -19,7 +19,6 @@ pub enum InstructionSet {
 
 impl InstructionSet {
     /// Those that this machine can run, the best last.
-    #[must_use]
     pub fn available() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
         if has_avx2() {
@@ -30,7 +29,6 @@ impl InstructionSet {
         vec![Self::Baseline]
     }
 
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Baseline if cfg!(target_arch = "aarch64") => "neon",

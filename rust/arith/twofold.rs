@@ -20,14 +20,12 @@ const SMALLEST: f64 = power(-960);
 ///
 /// # Panics
 /// If that is no normal float.
-#[must_use]
 pub const fn power(exponent: i32) -> f64 {
     assert!(-1023 < exponent && exponent < 1024);
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 /// The e for which `|a| = f 2^e` with f in [1/2, 1); 0 for 0.
-#[must_use]
 pub fn exponent(a: f64) -> i32 {
     let field = (a.to_bits() >> 52 & 0x7FF) as i32;
     if a == 0.0 {
@@ -40,7 +38,6 @@ pub fn exponent(a: f64) -> i32 {
 }
 
 /// `a * 2^exponent`; exact unless it leaves the normal floats.
-#[must_use]
 pub fn times_power(mut a: f64, mut exponent: i32) -> f64 {
     while exponent > 1000 {
         (a, exponent) = (a * power(1000), exponent - 1000);
@@ -53,7 +50,6 @@ pub fn times_power(mut a: f64, mut exponent: i32) -> f64 {
 
 /// The rounded sum and its error.
 #[inline(always)]
-#[must_use]
 pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let s = a + b;
     let t = s - a;
@@ -62,7 +58,6 @@ pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
 
 /// The rounded product and its error; 0 as the error of a product below 2^-960.
 #[inline(always)]
-#[must_use]
 pub fn two_product(a: f64, b: f64) -> (f64, f64) {
     let (p, e) = dekker_product(a, b);
     (p, if p.abs() >= SMALLEST { e } else { 0.0 })
@@ -70,7 +65,6 @@ pub fn two_product(a: f64, b: f64) -> (f64, f64) {
 
 /// The rounded product and its error, which is exact if the product is at least 2^-960 (Dekker 1971).
 #[inline(always)]
-#[must_use]
 pub fn dekker_product(a: f64, b: f64) -> (f64, f64) {
     let p = a * b;
     let ((a_high, a_low), (b_high, b_low)) = (split(a), split(b));
@@ -108,27 +102,23 @@ impl Twofold {
     }
 
     /// The sum, rounded.
-    #[must_use]
     pub fn value(&self) -> f64 {
         self.high + self.low
     }
 }
 
 /// A bound of the relative error of m roundings in a row.
-#[must_use]
 pub fn gamma(m: usize) -> f64 {
     let m = m as f64;
     m * UNIT / (1.0 - m * UNIT) * SLACK
 }
 
 /// The next larger float.
-#[must_use]
 pub fn up(a: f64) -> f64 {
     a.next_up()
 }
 
 /// The next smaller float.
-#[must_use]
 pub fn down(a: f64) -> f64 {
     a.next_down()
 }

@@ -92,7 +92,6 @@ impl Budgeted {
     }
 
     /// The examples for an epoch: those that [`Budgeted::new`] saw. The monitor is that of the epoch.
-    #[must_use]
     pub fn rows<'a>(
         &'a self,
         rows: &'a dyn Matrix,
@@ -230,10 +229,6 @@ impl Examples for BudgetRows<'_> {
 
     fn block(&self, _planes: usize) -> usize {
         BLOCK
-    }
-
-    fn prepare(&self, _visit: &Visit, _planes: &mut Planes, _monitor: &dyn Monitor) -> Result<()> {
-        Ok(())
     }
 
     fn learn(

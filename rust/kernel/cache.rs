@@ -15,7 +15,6 @@ pub struct Cache {
 }
 
 impl Cache {
-    #[must_use]
     pub fn new(bytes: usize) -> Self {
         Self { bytes, used: 0, tick: 0, rows: HashMap::new() }
     }

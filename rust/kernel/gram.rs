@@ -386,59 +386,54 @@ pub fn kernel_matrix(
     monitor: &dyn Monitor,
     out: &mut [f64],
 ) -> Result<()> {
-    standard(|| fill(rows, others, kernel, threads, monitor, out))
-}
-
-fn fill(
-    rows: &dyn Matrix,
-    others: &dyn Matrix,
-    kernel: Kernel,
-    threads: usize,
-    monitor: &dyn Monitor,
-    out: &mut [f64],
-) -> Result<()> {
-    let width = others.len();
-    assert_eq!(out.len(), rows.len() * width);
-    same_columns(kernel, rows, others)?;
-    let form = GramForm::of(kernel, &[rows, others], monitor)?;
-    let (own, other) = (squares(kernel, rows, threads, monitor)?, squares(kernel, others, threads, monitor)?);
-    let (step, tile) = (LEFT, form.tile(rows.columns()));
-    let numbers = collected(0..others.len() as u32)?;
-    if width == 0 {
-        return Ok(());
-    }
-    each(out.chunks_mut(step * width).enumerate(), threads, monitor, |(i, out)| {
-        let first = (i * step) as u32;
-        let mine = collected(first..first + (out.len() / width) as u32)?;
-        // Laid out on the left: the rows of `out`, so that each of its rows is filled from left to right.
-        let left =
-            if form == GramForm::Given { None } else { Some(Side::left(form, rows, &mine, others, width)?) };
-        let mut dots = tried(mine.iter().map(|_| Dots::new(form, tile)))?;
-        for others_here in numbers.chunks(tile) {
-            monitor.pause()?;
-            let first = others_here[0] as usize;
-            let range = first..first + others_here.len();
-            if let Some(left) = &left {
-                let tile = Side::tile(form, others, others_here)?;
-                let mut parts = collected(dots.iter_mut().map(Dots::all_mut))?;
-                left.dots(others, &tile, 0, &mut parts)?;
-            }
-            for (k, out) in out.chunks_mut(width).enumerate() {
-                let row = i * step + k;
-                if form == GramForm::Given {
-                    range.clone().for_each(|j| out[j] = rows.value(row, j));
-                    continue;
-                }
-                let mut all = dots[k].all_mut();
-                dispatch(Finish {
-                    kernel,
-                    dots: Some(&all.sub(0..range.len())),
-                    square: square_of(&own, row),
-                    squares: squares_of(&other, range.clone()),
-                    out: &mut out[range.clone()],
-                });
-            }
+    standard(|| {
+        let width = others.len();
+        assert_eq!(out.len(), rows.len() * width);
+        same_columns(kernel, rows, others)?;
+        let form = GramForm::of(kernel, &[rows, others], monitor)?;
+        let (own, other) =
+            (squares(kernel, rows, threads, monitor)?, squares(kernel, others, threads, monitor)?);
+        let (step, tile) = (LEFT, form.tile(rows.columns()));
+        let numbers = collected(0..others.len() as u32)?;
+        if width == 0 {
+            return Ok(());
         }
-        Ok(())
+        each(out.chunks_mut(step * width).enumerate(), threads, monitor, |(i, out)| {
+            let first = (i * step) as u32;
+            let mine = collected(first..first + (out.len() / width) as u32)?;
+            // Laid out on the left: the rows of `out`, so that each of its rows is filled from left to right.
+            let left = if form == GramForm::Given {
+                None
+            } else {
+                Some(Side::left(form, rows, &mine, others, width)?)
+            };
+            let mut dots = tried(mine.iter().map(|_| Dots::new(form, tile)))?;
+            for others_here in numbers.chunks(tile) {
+                monitor.pause()?;
+                let first = others_here[0] as usize;
+                let range = first..first + others_here.len();
+                if let Some(left) = &left {
+                    let tile = Side::tile(form, others, others_here)?;
+                    let mut parts = collected(dots.iter_mut().map(Dots::all_mut))?;
+                    left.dots(others, &tile, 0, &mut parts)?;
+                }
+                for (k, out) in out.chunks_mut(width).enumerate() {
+                    let row = i * step + k;
+                    if form == GramForm::Given {
+                        range.clone().for_each(|j| out[j] = rows.value(row, j));
+                        continue;
+                    }
+                    let mut all = dots[k].all_mut();
+                    dispatch(Finish {
+                        kernel,
+                        dots: Some(&all.sub(0..range.len())),
+                        square: square_of(&own, row),
+                        squares: squares_of(&other, range.clone()),
+                        out: &mut out[range.clone()],
+                    });
+                }
+            }
+            Ok(())
+        })
     })
 }

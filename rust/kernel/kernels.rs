@@ -48,7 +48,6 @@ impl Kernel {
     }
 
     /// Whether the kernel of two rows needs the squares `x·x` of both.
-    #[must_use]
     pub fn needs_squares(self) -> bool {
         matches!(self, Self::Rbf { .. })
     }

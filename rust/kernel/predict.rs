@@ -138,47 +138,38 @@ pub fn predict(
     monitor: &dyn Monitor,
     out: &mut [f64],
 ) -> Result<()> {
-    standard(|| answer(rows, vectors, answers, threads, monitor, out))
-}
-
-fn answer(
-    rows: &dyn Matrix,
-    vectors: &SupportVectors,
-    answers: &[Answer],
-    threads: usize,
-    monitor: &dyn Monitor,
-    out: &mut [f64],
-) -> Result<()> {
-    vectors.check(rows)?;
-    let width = answers.len() * vectors.log.planes();
-    assert_eq!(out.len(), rows.len() * width);
-    if width == 0 {
-        return Ok(());
-    }
-    let SupportVectors { stored, kernel, .. } = *vectors;
-    let form = GramForm::of(kernel, &[rows, stored], monitor)?;
-    let d = rows.columns();
-    let together = answers.contains(&Answer::JointVote).then(|| vectors.together()).transpose()?;
-    let step = form.tile(d);
-    let numbers = collected(0..stored.len() as u32)?;
-    let tile = |numbers| {
-        monitor.pause()?;
-        Side::tile(form, stored, numbers)
-    };
-    let tiles = tried(numbers.chunks(step).map(tile))?;
-    let judge = Judge {
-        rows,
-        vectors,
-        answers,
-        together,
-        form,
-        step,
-        tiles,
-        squares: [squares(kernel, rows, threads, monitor)?, squares(kernel, stored, threads, monitor)?],
-        monitor,
-    };
-    let work = |(i, out): (usize, &mut [f64])| judge.block(i * BLOCK, out);
-    each(out.chunks_mut(BLOCK * width).enumerate(), threads, monitor, work)
+    standard(|| {
+        vectors.check(rows)?;
+        let width = answers.len() * vectors.log.planes();
+        assert_eq!(out.len(), rows.len() * width);
+        if width == 0 {
+            return Ok(());
+        }
+        let SupportVectors { stored, kernel, .. } = *vectors;
+        let form = GramForm::of(kernel, &[rows, stored], monitor)?;
+        let d = rows.columns();
+        let together = answers.contains(&Answer::JointVote).then(|| vectors.together()).transpose()?;
+        let step = form.tile(d);
+        let numbers = collected(0..stored.len() as u32)?;
+        let tile = |numbers| {
+            monitor.pause()?;
+            Side::tile(form, stored, numbers)
+        };
+        let tiles = tried(numbers.chunks(step).map(tile))?;
+        let judge = Judge {
+            rows,
+            vectors,
+            answers,
+            together,
+            form,
+            step,
+            tiles,
+            squares: [squares(kernel, rows, threads, monitor)?, squares(kernel, stored, threads, monitor)?],
+            monitor,
+        };
+        let work = |(i, out): (usize, &mut [f64])| judge.block(i * BLOCK, out);
+        each(out.chunks_mut(BLOCK * width).enumerate(), threads, monitor, work)
+    })
 }
 
 struct Judge<'a> {

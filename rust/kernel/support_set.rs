@@ -48,7 +48,6 @@ impl Policy {
     }
 
     /// About how many products a mistake costs, with so many members and entries of a row.
-    #[must_use]
     pub fn products(self, members: usize, entries: usize) -> usize {
         match self {
             Self::Oldest | Self::Random => members,

@@ -116,7 +116,6 @@ impl Dual {
 
     /// The examples for an epoch: those of [`Dual::new`]. The source is `Some` if that had `has_source`. The
     /// monitor is that of the epoch.
-    #[must_use]
     pub fn rows<'a>(
         &'a self,
         rows: &'a dyn Matrix,
@@ -261,10 +260,6 @@ impl Examples for DualRows<'_> {
 
     fn block(&self, _planes: usize) -> usize {
         WINDOWS.end
-    }
-
-    fn prepare(&self, _visit: &Visit, _planes: &mut Planes, _monitor: &dyn Monitor) -> Result<()> {
-        Ok(())
     }
 
     fn learn(

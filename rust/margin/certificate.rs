@@ -71,7 +71,6 @@ impl<'a> Checked<'a> {
         Ok(Self { problem, lengths, w, scores, norm, relative, lost })
     }
 
-    #[must_use]
     pub fn error(&self, row: usize) -> f64 {
         self.lengths.bounds[row] * self.norm * self.relative + self.lost
     }
@@ -131,7 +130,6 @@ pub fn half_way(problem: &MarginProblem, w: &[f64], nearest: &[Vec<u32>; 2]) -> 
 }
 
 /// Bounds of `sqrt(||w||^2 + b^2)` from below and above.
-#[must_use]
 pub fn norm_ends(w: &[f64], b: f64) -> [f64; 2] {
     let mut total = Twofold::default();
     for &number in w {
@@ -150,7 +148,6 @@ fn root_ends(square: f64, terms: usize) -> [f64; 2] {
 }
 
 /// A bound from below of `low / norm`, brought back to the raw scale.
-#[must_use]
 pub fn quotient(low: f64, norm: f64, shift: i32) -> f64 {
     let raw = down(low / norm) * power(-shift);
     if raw == f64::INFINITY {

@@ -76,13 +76,11 @@ impl Corral {
     }
 
     /// `||v||^2`.
-    #[must_use]
     pub fn square(&self) -> f64 {
         inner(&self.v, &self.v)
     }
 
     /// For each group the mean of the scores of its members, by their weights.
-    #[must_use]
     pub fn levels(&self, s: &[f64]) -> [f64; 2] {
         [0, 1].map(|g| {
             let members = self.group.iter().zip(&self.a).zip(s).filter(|((group, _), _)| **group == g);

@@ -125,7 +125,6 @@ impl<'a> Descent<'a> {
     }
 
     /// Rows with weight at the best upper end.
-    #[must_use]
     pub fn support(&self) -> usize {
         self.alpha.iter().filter(|alpha| **alpha > 0.0).count()
     }

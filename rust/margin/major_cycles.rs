@@ -28,7 +28,6 @@ pub struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    #[must_use]
     pub fn new(max_steps: u64, monitor: &'a dyn Monitor) -> Self {
         Self { monitor, max_steps, passes: 0, rows_scored: 0, majors: 0, refinements: 0, sweeps: 0 }
     }

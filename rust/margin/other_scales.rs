@@ -124,7 +124,6 @@ pub fn plane(problem: &MarginProblem, v: &[f64]) -> Result<(Vec<f64>, Option<f64
 }
 
 /// Multiplies by the power of two that brings the largest into [1/2, 1).
-#[must_use]
 pub fn powered(mut w: Vec<f64>, b: Option<f64>) -> (Vec<f64>, Option<f64>) {
     let largest = w.iter().fold(b.map_or(0.0, f64::abs), |largest, w| largest.max(w.abs()));
     if largest == 0.0 || !largest.is_finite() {
@@ -139,7 +138,6 @@ pub fn powered(mut w: Vec<f64>, b: Option<f64>) -> (Vec<f64>, Option<f64>) {
 }
 
 /// A solution whose other entries are still blank.
-#[must_use]
 pub fn blank(coef: Vec<f64>) -> Solution {
     Solution {
         status: "undecided",

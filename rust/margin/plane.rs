@@ -37,64 +37,56 @@ pub fn margin(
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<(f64, f64, Vec<u32>)> {
-    standard(|| bounds(rows, labels, coef, intercept, normalize, (threads, monitor)))
-}
-
-fn bounds(
-    rows: &dyn Matrix,
-    labels: &[u32],
-    coef: &[f64],
-    intercept: Option<f64>,
-    normalize: bool,
-    means: (usize, &dyn Monitor),
-) -> Result<(f64, f64, Vec<u32>)> {
-    check_labels(rows, labels)?;
-    let invalid = |text: String| Err(Error::Invalid(text));
-    if coef.len() != rows.columns() {
-        let d = rows.columns();
-        return invalid(format!(
-            "coef must have shape ({d},), one weight for each column, got ({},)",
-            coef.len()
-        ));
-    }
-    let b = intercept.unwrap_or(0.0);
-    if !b.is_finite() || coef.iter().any(|w| !w.is_finite()) {
-        return invalid("coef and intercept must be finite, got NaN or infinity; train again".into());
-    }
-    let largest = coef.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
-    if largest == 0.0 {
-        return invalid("coef must not be all zeros: such a plane has no margin; train first".into());
-    }
-    let problem = MarginProblem::new(rows, labels, Bias::None, survey(rows, means.1)?, None, means)?;
-    let lengths = Lengths::new(&problem)?;
-    let power = -exponent(largest);
-    let w = collected(coef.iter().map(|w| times_power(*w, power)))?;
-    let shifted = times_power(times_power(b, power), problem.shift);
-    if !shifted.is_finite() {
-        return invalid(format!(
-            "intercept must not exceed the activations so far, got {b:?}; scale the features or the weights"
-        ));
-    }
-    let checked = Checked::new(&problem, &lengths, &w)?;
-    let offending = offending(&problem, &checked, coef, b, shifted)?;
-    if !offending.is_empty() {
-        return Ok((f64::NEG_INFINITY, f64::NEG_INFINITY, offending));
-    }
-    let (mut low, mut high) = (f64::INFINITY, f64::INFINITY);
-    for side in checked.nearest()? {
-        for (value, error) in precise(&problem, &w, &side, shifted)? {
-            low = low.min(value - error);
-            high = high.min(value + error);
+    standard(|| {
+        check_labels(rows, labels)?;
+        let invalid = |text: String| Err(Error::Invalid(text));
+        if coef.len() != rows.columns() {
+            let d = rows.columns();
+            return invalid(format!(
+                "coef must have shape ({d},), one weight for each column, got ({},)",
+                coef.len()
+            ));
         }
-    }
-    (low, high) = (down(low).max(0.0), up(high));
-    let back = -problem.shift - power;
-    if !normalize {
-        return Ok((back_down(low, back), back_up(high, back), offending));
-    }
-    let ends = norm_ends(&w, 0.0);
-    let upper = back_up(up(high / ends[0]), -problem.shift);
-    Ok((quotient(low, ends[1], problem.shift), upper, offending))
+        let b = intercept.unwrap_or(0.0);
+        if !b.is_finite() || coef.iter().any(|w| !w.is_finite()) {
+            return invalid("coef and intercept must be finite, got NaN or infinity; train again".into());
+        }
+        let largest = coef.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
+        if largest == 0.0 {
+            return invalid("coef must not be all zeros: such a plane has no margin; train first".into());
+        }
+        let problem =
+            MarginProblem::new(rows, labels, Bias::None, survey(rows, monitor)?, None, (threads, monitor))?;
+        let lengths = Lengths::new(&problem)?;
+        let power = -exponent(largest);
+        let w = collected(coef.iter().map(|w| times_power(*w, power)))?;
+        let shifted = times_power(times_power(b, power), problem.shift);
+        if !shifted.is_finite() {
+            return invalid(format!(
+                "intercept must not exceed the activations so far, got {b:?}; scale the features or the weights"
+            ));
+        }
+        let checked = Checked::new(&problem, &lengths, &w)?;
+        let offending = offending(&problem, &checked, coef, b, shifted)?;
+        if !offending.is_empty() {
+            return Ok((f64::NEG_INFINITY, f64::NEG_INFINITY, offending));
+        }
+        let (mut low, mut high) = (f64::INFINITY, f64::INFINITY);
+        for side in checked.nearest()? {
+            for (value, error) in precise(&problem, &w, &side, shifted)? {
+                low = low.min(value - error);
+                high = high.min(value + error);
+            }
+        }
+        (low, high) = (down(low).max(0.0), up(high));
+        let back = -problem.shift - power;
+        if !normalize {
+            return Ok((back_down(low, back), back_up(high, back), offending));
+        }
+        let ends = norm_ends(&w, 0.0);
+        let upper = back_up(up(high / ends[0]), -problem.shift);
+        Ok((quotient(low, ends[1], problem.shift), upper, offending))
+    })
 }
 
 fn back_down(a: f64, exponent: i32) -> f64 {

@@ -70,7 +70,6 @@ impl Lowest {
 }
 
 impl Scoring {
-    #[must_use]
     pub fn len(&self) -> usize {
         self.scores.len()
     }

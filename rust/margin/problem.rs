@@ -74,7 +74,6 @@ fn check_finite(rows: &dyn Matrix, some: Range<usize>) -> Result<()> {
 }
 
 /// The power of two that brings the largest value into [1/2, 1), within the range of floats.
-#[must_use]
 pub fn scale_of(largest: f64) -> i32 {
     if largest > 0.0 { (-exponent(largest)).clamp(-LARGEST_SHIFT, LARGEST_SHIFT) } else { 0 }
 }
@@ -97,50 +96,41 @@ impl<'a> MarginProblem<'a> {
         Ok(Self { rows, labels, bias, found, shift, constant, unit, common, threads, monitor })
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    #[must_use]
     pub fn columns(&self) -> usize {
         self.rows.columns()
     }
 
     /// Coordinates of a row, the constant one included.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.columns() + usize::from(self.bias == Bias::Augmented)
     }
 
     /// Whether all labels are equal: then there is one plane that separates, and no free bias to look for.
-    #[must_use]
     pub fn is_of_one_class(&self) -> bool {
         self.labels.iter().all(|label| *label == self.labels[0])
     }
 
-    #[must_use]
     pub fn groups(&self) -> usize {
         if self.bias == Bias::Free { 2 } else { 1 }
     }
 
-    #[must_use]
     pub fn group(&self, row: usize) -> usize {
         if self.bias == Bias::Free { self.labels[row] as usize } else { 0 }
     }
 
-    #[must_use]
     pub fn sign(&self, row: usize) -> f64 {
         if self.labels[row] == 1 { 1.0 } else { -1.0 }
     }
 
     /// Whether rows are worth keeping in full; a fact of the values, not of their storage.
-    #[must_use]
     pub fn is_well_filled(&self) -> bool {
         10.0 * self.found.nonzeros as f64 >= self.len() as f64 * self.columns() as f64
     }

@@ -25,7 +25,6 @@ pub enum Solver {
 }
 
 impl Solver {
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -80,59 +79,53 @@ pub fn separate(
     options: &Options,
     monitor: &dyn Monitor,
 ) -> Result<Solution> {
-    standard(|| certified(rows, labels, options, monitor))
-}
-
-fn certified(
-    rows: &dyn Matrix,
-    labels: &[u32],
-    options: &Options,
-    monitor: &dyn Monitor,
-) -> Result<Solution> {
-    check_labels(rows, labels)?;
-    let &Options { bias, tol, max_steps, threads, .. } = options;
-    if !(tol > 0.0 && tol.is_finite()) {
-        return Err(Error::Invalid(format!("tol must be positive and finite, got {tol:?}")));
-    }
-    let problem = MarginProblem::new(rows, labels, bias, survey(rows, monitor)?, None, (threads, monitor))?;
-    let lengths = Lengths::new(&problem)?;
-    let mut work = Work::new(max_steps, monitor);
-    let mut solution = if bias == Bias::Free && problem.is_of_one_class() {
-        Solution {
-            status: "one_class",
-            lower: f64::INFINITY,
-            upper: f64::INFINITY,
-            intercept: problem.sign(0),
-            ..blank(filled(0.0, problem.columns())?)
+    standard(|| {
+        check_labels(rows, labels)?;
+        let &Options { bias, tol, max_steps, threads, .. } = options;
+        if !(tol > 0.0 && tol.is_finite()) {
+            return Err(Error::Invalid(format!("tol must be positive and finite, got {tol:?}")));
         }
-    } else if problem.found.largest == 0.0 && bias != Bias::Augmented {
-        let numbers = problem.firsts()?;
-        let a = filled(1.0, numbers.len())?;
-        let v = filled(0.0, problem.size())?;
-        judge(
-            &problem,
-            &lengths,
-            &NearestPoint { numbers, a, square: 0.0, zero: true, ..NearestPoint::of(v) },
-        )?
-    } else {
-        let (found, solver) = solve(&problem, options, &mut work)?;
-        let solution = judge(&problem, &lengths, &found)?;
-        if matches!(solution.status, "margin_at_most" | "undecided") {
-            decide(&problem, &lengths, solution, &found, tol, &mut work)?
+        let problem =
+            MarginProblem::new(rows, labels, bias, survey(rows, monitor)?, None, (threads, monitor))?;
+        let lengths = Lengths::new(&problem)?;
+        let mut work = Work::new(max_steps, monitor);
+        let mut solution = if bias == Bias::Free && problem.is_of_one_class() {
+            Solution {
+                status: "one_class",
+                lower: f64::INFINITY,
+                upper: f64::INFINITY,
+                intercept: problem.sign(0),
+                ..blank(filled(0.0, problem.columns())?)
+            }
+        } else if problem.found.largest == 0.0 && bias != Bias::Augmented {
+            let numbers = problem.firsts()?;
+            let a = filled(1.0, numbers.len())?;
+            let v = filled(0.0, problem.size())?;
+            judge(
+                &problem,
+                &lengths,
+                &NearestPoint { numbers, a, square: 0.0, zero: true, ..NearestPoint::of(v) },
+            )?
         } else {
-            Solution { solver, ..solution }
-        }
-    };
-    solution.radius = lengths.radius;
-    let work = [
-        ("passes", work.passes),
-        ("rows_scored", work.rows_scored),
-        ("majors", work.majors),
-        ("refinements", work.refinements),
-        ("sweeps", work.sweeps),
-    ];
-    solution.work = gathered(work.into_iter())?;
-    Ok(solution)
+            let (found, solver) = solve(&problem, options, &mut work)?;
+            let solution = judge(&problem, &lengths, &found)?;
+            if matches!(solution.status, "margin_at_most" | "undecided") {
+                decide(&problem, &lengths, solution, &found, tol, &mut work)?
+            } else {
+                Solution { solver, ..solution }
+            }
+        };
+        solution.radius = lengths.radius;
+        let work = [
+            ("passes", work.passes),
+            ("rows_scored", work.rows_scored),
+            ("majors", work.majors),
+            ("refinements", work.refinements),
+            ("sweeps", work.sweeps),
+        ];
+        solution.work = gathered(work.into_iter())?;
+        Ok(solution)
+    })
 }
 
 fn judge(problem: &MarginProblem, lengths: &Lengths, found: &NearestPoint) -> Result<Solution> {

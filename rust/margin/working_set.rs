@@ -93,7 +93,6 @@ impl WorkingSet {
         })
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.numbers.len()
     }

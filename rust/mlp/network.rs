@@ -18,7 +18,6 @@ pub struct Layer {
 }
 
 impl Layer {
-    #[must_use]
     pub fn neurons(&self) -> usize {
         self.intercept.len()
     }
@@ -46,34 +45,31 @@ pub struct Network {
 impl Network {
     /// Random weights; `sizes` are the numbers of neurons from the input on.
     pub fn start(sizes: &[usize], activation: Activation, seed: u64, monitor: &dyn Monitor) -> Result<Self> {
-        standard(|| Self::random(sizes, activation, seed, monitor))
-    }
-
-    fn random(sizes: &[usize], activation: Activation, seed: u64, monitor: &dyn Monitor) -> Result<Self> {
-        if sizes.contains(&0) {
-            let text = format!("every layer must have at least one neuron, got the sizes {sizes:?}");
-            return Err(Error::Invalid(text));
-        }
-        let mut layers = Vec::new();
-        for (number, pair) in sizes.windows(2).enumerate() {
-            let (inputs, neurons) = (pair[0], pair[1]);
-            let weights = inputs.checked_mul(neurons).ok_or(Error::Memory)?;
-            let mut random = SplitMix64::of_epoch(seed, START_EPOCH, number as u64);
-            let bound = neuron::bound(inputs, neurons, activation);
-            let mut draw = |count| {
-                let mut drawn = Vec::new();
-                for piece in pieces(count, 1, monitor) {
-                    drawn.try_extend(piece?.map(|_| neuron::start(random.draw(), bound)))?;
-                }
-                Ok(drawn)
-            };
-            layers.try_push(Layer { coef: draw(weights)?, intercept: draw(neurons)? })?;
-        }
-        Ok(Self { layers, activation })
+        standard(|| {
+            if sizes.contains(&0) {
+                let text = format!("every layer must have at least one neuron, got the sizes {sizes:?}");
+                return Err(Error::Invalid(text));
+            }
+            let mut layers = Vec::new();
+            for (number, pair) in sizes.windows(2).enumerate() {
+                let (inputs, neurons) = (pair[0], pair[1]);
+                let weights = inputs.checked_mul(neurons).ok_or(Error::Memory)?;
+                let mut random = SplitMix64::of_epoch(seed, START_EPOCH, number as u64);
+                let bound = neuron::bound(inputs, neurons, activation);
+                let mut draw = |count| {
+                    let mut drawn = Vec::new();
+                    for piece in pieces(count, 1, monitor) {
+                        drawn.try_extend(piece?.map(|_| neuron::start(random.draw(), bound)))?;
+                    }
+                    Ok(drawn)
+                };
+                layers.try_push(Layer { coef: draw(weights)?, intercept: draw(neurons)? })?;
+            }
+            Ok(Self { layers, activation })
+        })
     }
 
     /// Neurons of the output.
-    #[must_use]
     pub fn outputs(&self) -> usize {
         self.layers.last().map_or(0, Layer::neurons)
     }

@@ -82,21 +82,20 @@ impl NetworkRun {
 
     /// Visits all examples in the order of the epoch of this number.
     pub fn epoch(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
-        standard(|| self.visit_all(rows, number, monitor))
-    }
-
-    fn visit_all(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
-        let mut done = Tally::default();
-        let is_whole = unless_interrupted(self.visit_batches(rows, number, monitor, &mut done))?.is_some();
-        if !is_whole {
-            self.pass.gradient.iter_mut().flat_map(Layer::numbers_mut).for_each(|g| *g = 0.0);
-        }
-        if !self.network.layers.iter().flat_map(Layer::numbers).all(|w| w.is_finite()) {
-            return Err(Error::Overflow { epoch: number });
-        }
-        let weight = if is_whole { self.weight } else { done.weight };
-        let loss = if weight > 0.0 { neuron::mean(done.loss, weight) } else { 0.0 };
-        Epoch::of_one_decision(done.mistakes, loss, !is_whole)
+        standard(|| {
+            let mut done = Tally::default();
+            let is_whole =
+                unless_interrupted(self.visit_batches(rows, number, monitor, &mut done))?.is_some();
+            if !is_whole {
+                self.pass.gradient.iter_mut().flat_map(Layer::numbers_mut).for_each(|g| *g = 0.0);
+            }
+            if !self.network.layers.iter().flat_map(Layer::numbers).all(|w| w.is_finite()) {
+                return Err(Error::Overflow { epoch: number });
+            }
+            let weight = if is_whole { self.weight } else { done.weight };
+            let loss = if weight > 0.0 { neuron::mean(done.loss, weight) } else { 0.0 };
+            Epoch::of_one_decision(done.mistakes, loss, !is_whole)
+        })
     }
 
     /// Makes a step with each batch, and tells what the batches so far have come to.
@@ -135,7 +134,6 @@ impl NetworkRun {
         Ok(())
     }
 
-    #[must_use]
     pub fn network(&self) -> &Network {
         &self.network
     }

@@ -69,31 +69,31 @@ pub fn updates_until_right(
     b: Option<f64>,
     step: f64,
 ) -> Result<Option<f64>> {
-    standard(|| bounded(x, positive, w, b, step))
-}
-
-fn bounded(x: &[f64], positive: bool, w: &[f64], b: Option<f64>, step: f64) -> Result<Option<f64>> {
-    if x.len() != w.len() {
-        return Err(Error::Invalid(format!(
-            "x and w must be vectors of equal length, got {} and {}",
-            x.len(),
-            w.len()
-        )));
-    }
-    let m = signed(dot(x, w) + b.unwrap_or(0.0), positive);
-    if m > 0.0 && m.is_finite() {
-        return Ok(None);
-    }
-    let shift = moved_by(step, dot(x, x), b.is_some());
-    if shift == 0.0 {
-        return Err(Error::Invalid(
-            "x has norm 0 and there is no intercept: no update changes that; pass b or scale x".into(),
-        ));
-    }
-    let bound = updates_needed(m, shift);
-    if m.is_finite() && shift.is_finite() && bound.is_finite() {
-        Ok(Some(bound.floor()))
-    } else {
-        Err(Error::TooLarge("x, w and b: the activation or its shift is not finite; scale x and w".into()))
-    }
+    standard(|| {
+        if x.len() != w.len() {
+            return Err(Error::Invalid(format!(
+                "x and w must be vectors of equal length, got {} and {}",
+                x.len(),
+                w.len()
+            )));
+        }
+        let m = signed(dot(x, w) + b.unwrap_or(0.0), positive);
+        if m > 0.0 && m.is_finite() {
+            return Ok(None);
+        }
+        let shift = moved_by(step, dot(x, x), b.is_some());
+        if shift == 0.0 {
+            return Err(Error::Invalid(
+                "x has norm 0 and there is no intercept: no update changes that; pass b or scale x".into(),
+            ));
+        }
+        let bound = updates_needed(m, shift);
+        if m.is_finite() && shift.is_finite() && bound.is_finite() {
+            Ok(Some(bound.floor()))
+        } else {
+            Err(Error::TooLarge(
+                "x, w and b: the activation or its shift is not finite; scale x and w".into(),
+            ))
+        }
+    })
 }

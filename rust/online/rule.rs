@@ -82,7 +82,6 @@ pub type Answer = fn(&Model, Table, Option<&Chosen>, &dyn Monitor) -> Result<(Ta
 
 impl Kind {
     /// A learner whose weights are all that it begins with and predicts with.
-    #[must_use]
     pub const fn new(begin: Begin) -> Self {
         Self { begin, answer: None, has_sums: false, is_whole: false, has_parts: false, memory: &[] }
     }

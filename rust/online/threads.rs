@@ -17,7 +17,6 @@ use crate::rows::Layout;
 const PRODUCTS: usize = 1 << 22;
 
 /// How many of the threads are worth their start, for so many products.
-#[must_use]
 pub fn worthwhile(threads: usize, products: usize) -> usize {
     threads.min(products / PRODUCTS).max(1)
 }
@@ -27,7 +26,6 @@ pub fn worthwhile(threads: usize, products: usize) -> usize {
 const SHARING: usize = 20;
 
 /// How many of the threads may share out planes, for so many products with rows of this layout.
-#[must_use]
 pub fn of_planes(threads: usize, products: usize, planes: usize, layout: Layout) -> usize {
     let most = if layout == Layout::ByColumn { planes / SHARING } else { threads };
     worthwhile(threads, products).min(most).max(1)

@@ -117,7 +117,6 @@ impl Training {
     }
 
     /// Whether it has all numbers of the model.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         self.own.is_none()
     }
@@ -162,7 +161,6 @@ impl Training {
     }
 
     /// Whether no decision goes on.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         self.run.has_ended()
     }
@@ -174,8 +172,9 @@ impl Training {
 
     /// The same at the end: nothing is copied that need not be.
     pub fn finish(mut self, monitor: &dyn Monitor) -> Result<Learnt> {
+        let passed = self.run.take_tracked(&self.settings, monitor)?;
         let (state, sums) = (self.run.take(monitor)?, self.learner.take_sums()?);
-        self.learnt_with(state, sums, monitor)
+        Ok(Learnt { passed, ..self.learnt_with(state, sums, monitor)? })
     }
 
     /// What the settings track.

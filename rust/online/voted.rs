@@ -149,24 +149,20 @@ impl<'a> Log<'a> {
         Ok(Self { start, row, step, bias })
     }
 
-    #[must_use]
     pub fn planes(&self) -> usize {
         self.start.len() - 1
     }
 
     /// Places of the entries of a plane.
-    #[must_use]
     pub fn entries(&self, plane: usize) -> Range<usize> {
         self.start[plane] as usize..self.start[plane + 1] as usize
     }
 
     /// Stored row of an entry, and its steps.
-    #[must_use]
     pub fn entry(&self, place: usize) -> (usize, [f64; 2]) {
         (self.row[place] as usize, [self.step[place], self.bias[place]])
     }
 
-    #[must_use]
     pub fn steps(&self, plane: usize) -> [&'a [f64]; 2] {
         [self.step, self.bias].map(|steps| &steps[self.entries(plane)])
     }

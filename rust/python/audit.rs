@@ -10,7 +10,7 @@ use crate::audit;
 
 /// BLAKE3, of bytes and of the entries of rows; keyed, if there is a key.
 #[pyclass(module = "perceptron_rs._core")]
-struct Blake3(blake3::Hasher);
+pub struct Blake3(blake3::Hasher);
 
 #[pymethods]
 impl Blake3 {
@@ -51,12 +51,7 @@ impl Blake3 {
 
 /// The digest of each row, 32 bytes, one after another.
 #[pyfunction]
-fn row_digests<'py>(rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+pub fn row_digests<'py>(rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     let found = call_on(rows, |rows, signals| audit::row_digests(rows, signals))?;
     Ok(PyBytes::new(rows.py(), &found))
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(row_digests, m)?)?;
-    m.add_class::<Blake3>()
 }

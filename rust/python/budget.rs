@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{array, get, matrix, to_array, vector};
+use super::border::arrays::{array, numbers, to_array};
 use crate::arith::factor::Factor;
 use crate::kernel::{Budget, Policy, SupportSet};
 use crate::memory::{Grow, collected, gathered, tried};
@@ -42,9 +42,9 @@ pub(super) fn read_sets(
     }
     let projects = budget.policy == Policy::Projectron;
     let factors = if projects { sizes().map(|size| size * (size + 1) / 2).sum() } else { 0 };
-    let steps = matrix("kept_step", &get("kept_step", state)?.extract()?, row.len(), width)?;
-    let harm = vector("kept_harm", &get("kept_harm", state)?.extract()?, sets)?;
-    let factor = vector("kept_factor", &get("kept_factor", state)?.extract()?, factors)?;
+    let steps = numbers("kept_step", state, row.len(), Some(width))?;
+    let harm = numbers("kept_harm", state, sets, None)?;
+    let factor = numbers("kept_factor", state, factors, None)?;
     let (mistakes, number) = (array::<i64>("kept_mistakes", state)?, array::<i64>("kept_number", state)?);
     for (name, array, needed) in [("kept_mistakes", &mistakes, sets), ("kept_number", &number, row.len())] {
         if array.shape() != [needed] {

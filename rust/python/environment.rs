@@ -12,26 +12,26 @@ use crate::arith::simd::{self, InstructionSet};
 
 /// Sets the floating-point control register of this thread and returns what it was.
 #[pyfunction]
-fn _swap_float_control(control: u64) -> u64 {
+pub fn _swap_float_control(control: u64) -> u64 {
     environment::swap_control(control)
 }
 
 /// Takes the standard mode for this thread. False if it was taken before.
 #[pyfunction]
-fn _enter_standard() -> bool {
+pub fn _enter_standard() -> bool {
     environment::enter()
 }
 
 /// Gives the caller's mode back to this thread. False if it has it.
 #[pyfunction]
-fn _leave_standard() -> bool {
+pub fn _leave_standard() -> bool {
     environment::leave()
 }
 
 /// The standard mode, without warnings of numbers, within a `with`; then the caller's. No signal comes between the
 /// steps: code of Python looks for them at each function's beginning, which this has none of.
 #[pyclass(name = "_Standard", subclass, module = "perceptron_rs._core")]
-struct Standard {
+pub struct Standard {
     /// What silences warnings.
     silence: Option<Py<PyAny>>,
     has_entered: bool,
@@ -65,7 +65,7 @@ impl Standard {
 
 /// The instruction sets that this machine can run, the best last.
 #[pyfunction]
-fn _instruction_sets() -> Vec<&'static str> {
+pub fn _instruction_sets() -> Vec<&'static str> {
     names()
 }
 
@@ -76,7 +76,7 @@ fn names() -> Vec<&'static str> {
 /// Makes every later call use one instruction set; None: the best.
 #[pyfunction]
 #[pyo3(signature = (name))]
-fn _force_instruction_set(name: Option<&str>) -> PyResult<()> {
+pub fn _force_instruction_set(name: Option<&str>) -> PyResult<()> {
     let Some(name) = name else {
         simd::force(None);
         return Ok(());
@@ -87,14 +87,4 @@ fn _force_instruction_set(name: Option<&str>) -> PyResult<()> {
     };
     simd::force(Some(set));
     Ok(())
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add("_STANDARD_FLOAT_CONTROL", environment::STANDARD)?;
-    m.add_class::<Standard>()?;
-    m.add_function(wrap_pyfunction!(_swap_float_control, m)?)?;
-    m.add_function(wrap_pyfunction!(_enter_standard, m)?)?;
-    m.add_function(wrap_pyfunction!(_leave_standard, m)?)?;
-    m.add_function(wrap_pyfunction!(_instruction_sets, m)?)?;
-    m.add_function(wrap_pyfunction!(_force_instruction_set, m)?)
 }

@@ -14,7 +14,7 @@ use crate::text::{self, Analyzer, Grams, Hashing, Letters, Met, Norm, SparseRows
 
 /// The attributes of `HashedText`.
 #[derive(FromPyObject)]
-struct TextAttributes {
+pub struct TextAttributes {
     analyzer: String,
     ngrams: (usize, usize),
     lowercase: bool,
@@ -26,7 +26,7 @@ type PyRows<'py, I> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<I>>, Bound
 /// N-grams that were met, each hash once.
 #[pyclass(module = "perceptron_rs._core")]
 #[derive(Default)]
-struct NGrams(Met);
+pub struct NGrams(Met);
 
 /// Hashes, counts, the n-grams end to end, and where each ends.
 type PyMet<'py> = (
@@ -62,7 +62,7 @@ impl NGrams {
 #[pyfunction]
 #[pyo3(signature = (texts, options, *, letters, stop_words, columns, before, known, met))]
 #[expect(clippy::too_many_arguments, reason = "keywords")]
-fn hashed_texts<'py>(
+pub fn hashed_texts<'py>(
     py: Python<'py>,
     texts: Vec<PyBackedStr>,
     options: TextAttributes,
@@ -102,7 +102,7 @@ fn hashed_texts<'py>(
 
 /// `MurmurHash3` of each text.
 #[pyfunction]
-fn murmur3<'py>(py: Python<'py>, texts: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+pub fn murmur3<'py>(py: Python<'py>, texts: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyArray1<u32>>> {
     let texts: Vec<PyBackedBytes> = texts.extract()?;
     let hashes = call(py, |_| collected(texts.iter().map(|text| text::hash(text))))?;
     Ok(PyArray1::from_vec(py, hashes))
@@ -110,7 +110,7 @@ fn murmur3<'py>(py: Python<'py>, texts: &Bound<'py, PyList>) -> PyResult<Bound<'
 
 /// Values of rows that have the norm "l1" or "l2".
 #[pyfunction]
-fn normalized<'py>(
+pub fn normalized<'py>(
     py: Python<'py>,
     values: PyReadonlyArray1<'py, f64>,
     ends: PyReadonlyArray1<'py, i64>,
@@ -126,7 +126,7 @@ type Part<'py, I> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, I>, PyRea
 
 /// The sums of the rows of matrices whose columns are all of 32 bits, or of 64.
 #[pyfunction]
-fn added_rows<'py>(py: Python<'py>, parts: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyAny>> {
+pub fn added_rows<'py>(py: Python<'py>, parts: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyAny>> {
     match parts.extract::<Vec<Part<'py, i32>>>() {
         Ok(parts) => Ok(added(py, &parts)?.into_pyobject(py)?.into_any()),
         Err(_) => Ok(added::<i64>(py, &parts.extract::<Vec<_>>()?)?.into_pyobject(py)?.into_any()),
@@ -145,12 +145,4 @@ fn added<'py, I: Element + Copy + Ord>(py: Python<'py>, parts: &[Part<'py, I>]) 
 fn arrays<I: Element>(py: Python<'_>, rows: SparseRows<I>) -> PyRows<'_, I> {
     let SparseRows { values, columns, ends } = rows;
     (PyArray1::from_vec(py, values), PyArray1::from_vec(py, columns), PyArray1::from_vec(py, ends))
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<NGrams>()?;
-    m.add_function(wrap_pyfunction!(hashed_texts, m)?)?;
-    m.add_function(wrap_pyfunction!(murmur3, m)?)?;
-    m.add_function(wrap_pyfunction!(normalized, m)?)?;
-    m.add_function(wrap_pyfunction!(added_rows, m)?)
 }

@@ -59,7 +59,7 @@ impl RowSource for AskedRows<'_> {
 /// Kernel values (n, m) of every row with every one of the others.
 #[pyfunction]
 #[pyo3(signature = (rows, others, *, kernel, threads))]
-fn kernel_matrix<'py>(
+pub fn kernel_matrix<'py>(
     rows: &Bound<'py, PyAny>,
     others: &Bound<'py, PyAny>,
     kernel: &Bound<'py, PyAny>,
@@ -76,7 +76,7 @@ fn kernel_matrix<'py>(
 /// Answers (n, A, K) of the vectors of a log for every row.
 #[pyfunction]
 #[pyo3(signature = (rows, stored_rows, state, *, kernel, answers, tie, threads))]
-fn kernel_scores<'py>(
+pub fn kernel_scores<'py>(
     rows: &Bound<'py, PyAny>,
     stored_rows: &Bound<'py, PyAny>,
     state: &Bound<'py, PyDict>,
@@ -108,12 +108,6 @@ fn kernel_scores<'py>(
 
 /// One divided by the number of columns and the variance of all values.
 #[pyfunction]
-fn scale_gamma(rows: &Bound<'_, PyAny>) -> PyResult<f64> {
+pub fn scale_gamma(rows: &Bound<'_, PyAny>) -> PyResult<f64> {
     call_on(rows, |rows, signals| kernel::scale_gamma(rows, signals))
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(kernel_scores, m)?)?;
-    m.add_function(wrap_pyfunction!(kernel_matrix, m)?)?;
-    m.add_function(wrap_pyfunction!(scale_gamma, m)?)
 }

@@ -25,7 +25,7 @@ fn row_numbers<'py>(py: Python<'py>, numbers: &[u32]) -> PyResult<Bound<'py, PyA
 #[pyfunction]
 #[pyo3(signature = (rows, labels, *, bias, tol, max_steps, solver, goal, threads))]
 #[expect(clippy::too_many_arguments, reason = "the keywords of the engine's function")]
-fn separate<'py>(
+pub fn separate<'py>(
     rows: &Bound<'py, PyAny>,
     labels: PyReadonlyArray1<'py, u32>,
     bias: &str,
@@ -73,7 +73,7 @@ type Ends<'py> = (f64, f64, Bound<'py, PyArray1<i64>>);
 /// An interval that contains the margin of a plane, and the rows that are not on their side.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, coef, intercept, *, normalize, threads))]
-fn margin<'py>(
+pub fn margin<'py>(
     rows: &Bound<'py, PyAny>,
     labels: PyReadonlyArray1<'py, u32>,
     coef: PyReadonlyArray1<'py, f64>,
@@ -86,9 +86,4 @@ fn margin<'py>(
         core::margin(rows, labels, coef, intercept, normalize, threads, signals)
     })?;
     Ok((lower, upper, row_numbers(rows.py(), &offending)?))
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(separate, m)?)?;
-    m.add_function(wrap_pyfunction!(margin, m)?)
 }

@@ -62,7 +62,7 @@ fn write_network(out: &Bound<'_, PyDict>, network: &Network) -> PyResult<()> {
 /// Random weights and intercepts of each layer.
 #[pyfunction]
 #[pyo3(signature = (columns, hidden, outputs, *, activation, seed))]
-fn mlp_start<'py>(
+pub fn mlp_start<'py>(
     py: Python<'py>,
     columns: usize,
     hidden: Vec<usize>,
@@ -79,7 +79,7 @@ fn mlp_start<'py>(
 /// What the output neurons have for every row: activations (n, K), or probabilities.
 #[pyfunction]
 #[pyo3(signature = (rows, state, *, activation, probabilities, threads))]
-fn mlp_scores<'py>(
+pub fn mlp_scores<'py>(
     rows: &Bound<'py, PyAny>,
     state: &Bound<'py, PyDict>,
     activation: &str,
@@ -160,9 +160,4 @@ impl EngineRun for Layers {
     fn tracked(&self, _: &Bound<'_, PyDict>) -> PyResult<()> {
         Ok(())
     }
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(mlp_start, m)?)?;
-    m.add_function(wrap_pyfunction!(mlp_scores, m)?)
 }

@@ -19,7 +19,7 @@ mod storage;
 mod structured;
 mod text;
 
-use pyo3::prelude::*;
+use pyo3::pymodule;
 
 /// Cargo's version as Python spells it, which the package's metadata has, too: "1.0.0-rc1" is "1.0.0rc1".
 const VERSION: &str = concat!(
@@ -32,19 +32,41 @@ const VERSION: &str = concat!(
 );
 
 #[pymodule(gil_used = false)]
-fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add("ARITHMETIC_VERSION", crate::ARITHMETIC_VERSION)?;
-    m.add("__version__", VERSION)?;
-    environment::register(m)?;
-    border::rows::register(m)?;
-    audit::register(m)?;
-    start::register(m)?;
-    linear::register(m)?;
-    kernel::register(m)?;
-    structured::register(m)?;
-    mlp::register(m)?;
-    margin::register(m)?;
-    storage::register(m)?;
-    hashed::register(m)?;
-    text::register(m)
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::{
+        audit::{Blake3, row_digests},
+        border::rows::{CsrRows, DenseRows, csr_rows, dense_rows},
+        environment::{
+            _enter_standard, _force_instruction_set, _instruction_sets, _leave_standard, _swap_float_control,
+            Standard,
+        },
+        hashed::{NGrams, added_rows, hashed_texts, murmur3, normalized},
+        kernel::{kernel_matrix, kernel_scores, scale_gamma},
+        linear::draft::PyDraft,
+        linear::model::PyModel,
+        linear::online::{
+            _first_draw, average, elementary, permutation, scores, settled, updates_until_right,
+        },
+        linear::rule::{PyPass, PyRule},
+        linear::voted::{replay, votes},
+        margin::{margin, separate},
+        mlp::{mlp_scores, mlp_start},
+        start::{PyRun, start},
+        storage::{crc32, smallest},
+        structured::{
+            SequenceWeights, attribute_rows, sequence_average, sequence_decode, sequence_k_best,
+            sequence_margins, sequence_weights, structured_update,
+        },
+        text::{read_svmlight, read_svmlight_part},
+    };
+
+    #[pymodule_init]
+    fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
+        m.add("ARITHMETIC_VERSION", crate::ARITHMETIC_VERSION)?;
+        m.add("__version__", super::VERSION)?;
+        m.add("_STANDARD_FLOAT_CONTROL", crate::arith::environment::STANDARD)
+    }
 }

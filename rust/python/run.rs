@@ -87,7 +87,7 @@ fn start_kernel(
     let norms = numbers("norm", state, planes, None)?;
     // All planes share the rows of the Gram matrix; these are shared out over threads.
     let threads = std::mem::replace(&mut settings.threads, 1);
-    let (kernel, cache, has_source) = (given.kernel()?, given.cache_bytes, given.ask.is_some());
+    let (kernel, cache, has_source) = (given.kernel, given.cache_bytes, given.ask.is_some());
     let signals = Signals::new();
     let dual = with_rows(data.rows.bind(py), |rows| {
         Dual::new(rows, kernel, has_source, &norms, cache, threads, &signals)
@@ -105,7 +105,7 @@ fn start_budget(
 ) -> PyResult<Start> {
     let planes = settings.planes();
     let given: OnBudget = given.extract()?;
-    let (kernel, budget) = (given.kernel()?, given.budget(settings.eta)?);
+    let (kernel, budget) = (given.kernel, given.budget(settings.eta)?);
     let Some(stored_rows) = data.stored_rows.as_ref().map(|rows| rows.clone_ref(py)) else {
         return Err(pyo3::exceptions::PyValueError::new_err(
             "stored_rows must be rows for a learner on a budget, got None",
@@ -212,7 +212,7 @@ impl EngineRun for KernelRun {
 
     fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         let tracked = call(out.py(), |signals| self.core.tracked(&self.settings, signals))?;
-        write_tracked(out, &tracked, &self.settings)
+        write_tracked(out, tracked, &self.settings)
     }
 }
 

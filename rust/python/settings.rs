@@ -114,33 +114,25 @@ impl Linear<'_> {
 
 /// What the kernel perceptron adds.
 #[derive(FromPyObject)]
-pub(super) struct InDualForm<'py> {
-    kernel: Bound<'py, PyAny>,
+pub(super) struct InDualForm {
+    #[pyo3(from_py_with = kernel)]
+    pub kernel: Kernel,
     pub cache_bytes: usize,
     pub ask: Option<Py<PyAny>>,
 }
 
-impl InDualForm<'_> {
-    pub(super) fn kernel(&self) -> PyResult<Kernel> {
-        kernel(&self.kernel)
-    }
-}
-
 /// What the kernel perceptron on a budget adds.
 #[derive(FromPyObject)]
-pub(super) struct OnBudget<'py> {
-    kernel: Bound<'py, PyAny>,
+pub(super) struct OnBudget {
+    #[pyo3(from_py_with = kernel)]
+    pub kernel: Kernel,
     budget: usize,
     policy: String,
     policy_seed: u64,
     distance: f64,
 }
 
-impl OnBudget<'_> {
-    pub(super) fn kernel(&self) -> PyResult<Kernel> {
-        kernel(&self.kernel)
-    }
-
+impl OnBudget {
     pub(super) fn budget(&self, eta: f64) -> PyResult<Budget> {
         let Self { budget: size, policy_seed: seed, distance, .. } = *self;
         let budget = Budget { size, policy: Policy::new(&self.policy)?, seed, distance, eta };

@@ -45,7 +45,9 @@ pub(super) trait EngineRun: Send + Sync {
 
     /// What has been learnt so far.
     fn model(&mut self, py: Python<'_>) -> PyResult<PyModel> {
-        model_of_arrays(self, py)
+        let out = PyDict::new(py);
+        self.state(&out)?;
+        Ok(PyModel::of_arrays(Named::of_new(out)?))
     }
 
     /// Writes a copy of all that has been learnt, where no model of planes says it.
@@ -53,13 +55,6 @@ pub(super) trait EngineRun: Send + Sync {
 
     /// Writes what the settings track.
     fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()>;
-}
-
-/// What a run has learnt so far, by the names of its state.
-pub(super) fn model_of_arrays(work: &mut (impl EngineRun + ?Sized), py: Python<'_>) -> PyResult<PyModel> {
-    let out = PyDict::new(py);
-    work.state(&out)?;
-    Ok(PyModel::of_arrays(Named::of_new(out)?))
 }
 
 /// A named tuple as its class makes it, but without Python code, in which Ctrl-C could be raised: what it
@@ -93,7 +88,7 @@ pub struct PyRun {
 
 /// Begin a run of the learner of these settings with what a model has learnt, which is not modified.
 #[pyfunction]
-fn start(
+pub fn start(
     data: &Bound<'_, PyAny>,
     model: &Bound<'_, PyModel>,
     settings: &Bound<'_, PyAny>,
@@ -164,9 +159,4 @@ impl PyRun {
         self.work.tracked(&out)?;
         Ok(out)
     }
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyRun>()?;
-    m.add_function(wrap_pyfunction!(start, m)?)
 }

@@ -9,7 +9,7 @@ use crate::arith::storage::{self, Stored};
 
 /// The same numbers, a vector of float64 or float32, in the smallest type that holds all of them to the bit.
 #[pyfunction]
-fn smallest<'py>(py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub fn smallest<'py>(py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let found = if let Ok(values) = values.cast::<PyArray1<f64>>() {
         let values = values.try_readonly().map_err(PyErr::from)?;
         let numbers = values.as_slice().map_err(PyErr::from)?;
@@ -37,16 +37,11 @@ fn smallest<'py>(py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<
 
 /// The CRC-32 of bytes behind others, as `zlib.crc32` has it: that takes five times as long.
 #[pyfunction]
-fn crc32(py: Python<'_>, data: PyReadonlyArray1<'_, u8>, before: u32) -> PyResult<u32> {
+pub fn crc32(py: Python<'_>, data: PyReadonlyArray1<'_, u8>, before: u32) -> PyResult<u32> {
     let data = data.as_slice().map_err(PyErr::from)?;
     call(py, |_| {
         let mut hasher = crc32fast::Hasher::new_with_initial(before);
         hasher.update(data);
         Ok(hasher.finalize())
     })
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(smallest, m)?)?;
-    m.add_function(wrap_pyfunction!(crc32, m)?)
 }

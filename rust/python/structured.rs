@@ -228,7 +228,7 @@ impl EngineRun for Sequenced {
 
 /// Averaged weights of a state.
 #[pyfunction]
-fn sequence_average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
+pub fn sequence_average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
     let (weights, sums) = (ChainArrays::of(state, "")?, ChainArrays::of(state, "_u")?);
     let learnt = ChainState { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
     let averages = call(state.py(), |signals| structured::averages(&learnt, signals))?;
@@ -259,7 +259,7 @@ const TOKENS: usize = 1 << 10;
 /// None unless each token is a list of strings, or a dict from strings to strings and numbers, and names no
 /// column twice.
 #[pyfunction]
-fn attribute_rows<'py>(
+pub fn attribute_rows<'py>(
     names: &Bound<'py, PyDict>,
     tokens: &Bound<'py, PyList>,
 ) -> PyResult<Option<AttributeRows<'py>>> {
@@ -345,7 +345,7 @@ fn collect_token(
 
 /// What predicts, for many searches: arrays that are read in place, and what was made of them.
 #[pyclass(frozen, module = "perceptron_rs._core")]
-pub(super) struct SequenceWeights {
+pub struct SequenceWeights {
     /// Nobody else has this dict.
     arrays: Py<PyDict>,
     checked: CheckedFrame,
@@ -353,7 +353,7 @@ pub(super) struct SequenceWeights {
 
 /// Makes weights ready for searches.
 #[pyfunction]
-fn sequence_weights(weights: &Bound<'_, PyDict>) -> PyResult<SequenceWeights> {
+pub fn sequence_weights(weights: &Bound<'_, PyDict>) -> PyResult<SequenceWeights> {
     let (py, own) = (weights.py(), weights.copy()?);
     let arrays = ChainArrays::of(&own, "")?;
     let view = arrays.weights()?;
@@ -416,7 +416,7 @@ type LabelsAnd<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
 /// The best labels of every row, and the score of every sequence.
 #[pyfunction]
 #[pyo3(signature = (rows, lengths, *, weights, threads, beam=None, allowed=None, forbidden=None))]
-fn sequence_decode<'py>(
+pub fn sequence_decode<'py>(
     rows: &Bound<'py, PyAny>,
     lengths: PyReadonlyArray1<'py, i64>,
     weights: &Bound<'py, PyAny>,
@@ -438,7 +438,7 @@ type PyBest<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Bound<
 #[pyfunction]
 #[pyo3(signature = (rows, lengths, *, weights, k, threads, beam=None, allowed=None, forbidden=None))]
 #[expect(clippy::too_many_arguments, reason = "the keywords of the engine's function")]
-fn sequence_k_best<'py>(
+pub fn sequence_k_best<'py>(
     rows: &Bound<'py, PyAny>,
     lengths: PyReadonlyArray1<'py, i64>,
     weights: &Bound<'py, PyAny>,
@@ -465,7 +465,7 @@ fn sequence_k_best<'py>(
 /// The best labels of every row, and how far the best ones with another label there are behind.
 #[pyfunction]
 #[pyo3(signature = (rows, lengths, *, weights, threads, beam=None, allowed=None, forbidden=None))]
-fn sequence_margins<'py>(
+pub fn sequence_margins<'py>(
     rows: &Bound<'py, PyAny>,
     lengths: PyReadonlyArray1<'py, i64>,
     weights: &Bound<'py, PyAny>,
@@ -486,7 +486,7 @@ type PyFeatures<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
 /// Learn from one wrong answer: changes `w` and `u`.
 #[pyfunction]
 #[pyo3(signature = (w, u, truth, answer, *, step, t))]
-fn structured_update<'py>(
+pub fn structured_update<'py>(
     py: Python<'py>,
     mut w: PyReadwriteArray1<'py, f64>,
     mut u: PyReadwriteArray1<'py, f64>,
@@ -499,15 +499,4 @@ fn structured_update<'py>(
     let answer = (answer.0.as_slice()?, answer.1.as_slice()?);
     let (w, u) = (w.as_slice_mut()?, u.as_slice_mut()?);
     call(py, |_| general::mend(w, u, (truth, answer), step, t))
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(sequence_average, m)?)?;
-    m.add_function(wrap_pyfunction!(sequence_decode, m)?)?;
-    m.add_function(wrap_pyfunction!(sequence_k_best, m)?)?;
-    m.add_function(wrap_pyfunction!(sequence_margins, m)?)?;
-    m.add_function(wrap_pyfunction!(sequence_weights, m)?)?;
-    m.add_function(wrap_pyfunction!(attribute_rows, m)?)?;
-    m.add_class::<SequenceWeights>()?;
-    m.add_function(wrap_pyfunction!(structured_update, m)?)
 }

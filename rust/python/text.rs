@@ -22,7 +22,7 @@ type Parts<'py> = (
 /// are counted from 0.
 #[pyfunction]
 #[pyo3(signature = (paths, *, zero_based, refuse_query_ids, threads, max_ratio, block=None))]
-fn read_svmlight(
+pub fn read_svmlight(
     py: Python<'_>,
     paths: Vec<PathBuf>,
     zero_based: Option<bool>,
@@ -38,7 +38,7 @@ fn read_svmlight(
 /// The same of a part of the file of this name: whole lines, with so many before them.
 #[pyfunction]
 #[pyo3(signature = (part, *, path, lines_before, zero_based, refuse_query_ids))]
-fn read_svmlight_part(
+pub fn read_svmlight_part(
     py: Python<'_>,
     part: PyBackedBytes,
     path: PathBuf,
@@ -68,9 +68,4 @@ fn parts(py: Python<'_>, table: CsrArrays) -> Parts<'_> {
         table.width,
         table.zero_based,
     )
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(read_svmlight, m)?)?;
-    m.add_function(wrap_pyfunction!(read_svmlight_part, m)?)
 }

@@ -22,7 +22,6 @@ pub struct Narrow {
 
 impl Narrow {
     /// Room for rows; `None` if they have more columns than products in i32 allow.
-    #[must_use]
     pub fn new(columns: usize) -> Option<Self> {
         let stride = columns.next_multiple_of(WIDTH);
         (0 < columns && columns <= MOST_COLUMNS).then_some(Self { stride, values: Vec::new() })

@@ -61,7 +61,9 @@ pub trait Examples: Sync {
     fn block(&self, planes: usize) -> usize;
 
     /// Brings the weights into the form that [`Examples::learn`] is fastest on.
-    fn prepare(&self, visit: &Visit, planes: &mut Planes, monitor: &dyn Monitor) -> Result<()>;
+    fn prepare(&self, _visit: &Visit, _planes: &mut Planes, _monitor: &dyn Monitor) -> Result<()> {
+        Ok(())
+    }
 
     /// Visits positions `at.pos..end` of the order: updates the planes, which it has prepared, at each
     /// mistake, logs it, and advances the cursor. After an error or [`Stop::Overflow`] the planes are not to

@@ -178,62 +178,58 @@ struct Outcome<N> {
 impl ChainRun {
     /// Checks labels and state against the rows.
     pub fn start(rows: &dyn Matrix, chain: Chain, state: &ChainState, monitor: &dyn Monitor) -> Result<Self> {
-        standard(|| Self::begin(rows, chain, state, monitor))
-    }
-
-    fn begin(rows: &dyn Matrix, chain: Chain, state: &ChainState, monitor: &dyn Monitor) -> Result<Self> {
-        state.check(rows.columns(), monitor)?;
-        chain.check_labels(state.weights.labels(), monitor)?;
-        let with_pair = state.weights.pair.is_some();
-        let form = match chain.limit(rows, state, monitor)? {
-            Some(limit) => {
-                Precision::Exact(Engine::new(ChainLearner::new(state, monitor)?, with_pair)?, limit)
-            }
-            None => Precision::Float(Engine::new(ChainLearner::new(state, monitor)?, with_pair)?),
-        };
-        let answers = filled(&0, if chain.settings.track_answers { rows.len() } else { 0 }, monitor)?;
-        let (scratch, order) = (Scratch::default(), Vec::new());
-        Ok(Self { chain, form, scratch, order, answers, seen: state.seen, epoch: 0 })
+        standard(|| {
+            state.check(rows.columns(), monitor)?;
+            chain.check_labels(state.weights.labels(), monitor)?;
+            let with_pair = state.weights.pair.is_some();
+            let form = match chain.limit(rows, state, monitor)? {
+                Some(limit) => {
+                    Precision::Exact(Engine::new(ChainLearner::new(state, monitor)?, with_pair)?, limit)
+                }
+                None => Precision::Float(Engine::new(ChainLearner::new(state, monitor)?, with_pair)?),
+            };
+            let answers = filled(&0, if chain.settings.track_answers { rows.len() } else { 0 }, monitor)?;
+            let (scratch, order) = (Scratch::default(), Vec::new());
+            Ok(Self { chain, form, scratch, order, answers, seen: state.seen, epoch: 0 })
+        })
     }
 
     /// Visits the chosen sequences in the order of the epoch of this number. The mistakes are the sequences
     /// that led to an update, the loss the labels in which what was compared differed.
     pub fn epoch(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
-        standard(|| self.visit_all(rows, number, monitor))
-    }
-
-    fn visit_all(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
-        self.epoch = number;
-        let mut order = std::mem::take(&mut self.order);
-        if unless_interrupted(self.chain.draw_order(&mut order, number, monitor))?.is_none() {
-            return Epoch::of_one_decision(0, 0.0, true);
-        }
-        let (mut sequences, mut tokens, mut interrupted) = (0, 0, false);
-        for (i, &sequence) in order.iter().enumerate() {
-            let asked = if i % BLOCK == 0 { monitor.pause() } else { Ok(()) };
-            match asked.and_then(|()| self.visit(rows, sequence as usize, monitor)) {
-                Ok(Some(wrong)) => {
-                    sequences += i64::from(wrong > 0);
-                    tokens += wrong;
-                }
-                Ok(None) => return Err(Error::Overflow { epoch: number }),
-                Err(Error::Interrupted) => {
-                    interrupted = true;
-                    break;
-                }
-                Err(error) => return Err(error),
+        standard(|| {
+            self.epoch = number;
+            let mut order = std::mem::take(&mut self.order);
+            if unless_interrupted(self.chain.draw_order(&mut order, number, monitor))?.is_none() {
+                return Epoch::of_one_decision(0, 0.0, true);
             }
-        }
-        self.order = order;
-        let is_finite = match &self.form {
-            Precision::Exact(engine, _) => engine.learner.is_finite(),
-            Precision::Float(engine) => engine.learner.is_finite(),
-        };
-        if is_finite {
-            Epoch::of_one_decision(sequences, tokens as f64, interrupted)
-        } else {
-            Err(Error::Overflow { epoch: number })
-        }
+            let (mut sequences, mut tokens, mut interrupted) = (0, 0, false);
+            for (i, &sequence) in order.iter().enumerate() {
+                let asked = if i % BLOCK == 0 { monitor.pause() } else { Ok(()) };
+                match asked.and_then(|()| self.visit(rows, sequence as usize, monitor)) {
+                    Ok(Some(wrong)) => {
+                        sequences += i64::from(wrong > 0);
+                        tokens += wrong;
+                    }
+                    Ok(None) => return Err(Error::Overflow { epoch: number }),
+                    Err(Error::Interrupted) => {
+                        interrupted = true;
+                        break;
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            self.order = order;
+            let is_finite = match &self.form {
+                Precision::Exact(engine, _) => engine.learner.is_finite(),
+                Precision::Float(engine) => engine.learner.is_finite(),
+            };
+            if is_finite {
+                Epoch::of_one_decision(sequences, tokens as f64, interrupted)
+            } else {
+                Err(Error::Overflow { epoch: number })
+            }
+        })
     }
 
     /// Labels of a sequence that were wrong; `None`: a number is not finite. Where the monitor interrupts,
@@ -279,7 +275,6 @@ impl ChainRun {
     }
 
     /// The labels of all rows as they were chosen at the last visit; empty if they are not recorded.
-    #[must_use]
     pub fn answers(&self) -> &[u32] {
         &self.answers
     }

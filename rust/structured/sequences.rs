@@ -32,30 +32,25 @@ impl Sequences {
         Ok(Self { ends })
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Rows of all sequences together.
-    #[must_use]
     pub fn rows_in_all(&self) -> usize {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
     /// Rows of a sequence.
-    #[must_use]
     pub fn rows(&self, i: usize) -> Range<usize> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         start..self.ends[i]
     }
 
-    #[must_use]
     pub fn longest(&self) -> usize {
         (0..self.len()).map(|i| self.rows(i).len()).max().unwrap_or(0)
     }

@@ -24,7 +24,6 @@ impl Sparse<'_> {
         Ok(Self { indptr, indices: Cow::default(), data: Cow::default() })
     }
 
-    #[must_use]
     pub fn columns(&self) -> usize {
         self.indptr.len().saturating_sub(1)
     }
@@ -75,7 +74,6 @@ impl Sparse<'_> {
 
     /// Planes and weights of a column.
     #[inline(always)]
-    #[must_use]
     pub fn row(&self, column: usize) -> (&[i32], &[f64]) {
         let range = self.indptr[column] as usize..self.indptr[column + 1] as usize;
         (&self.indices[range.clone()], &self.data[range])

@@ -47,7 +47,6 @@ impl ChainWeights<'_> {
         })
     }
 
-    #[must_use]
     pub fn labels(&self) -> usize {
         self.start.len()
     }
@@ -152,21 +151,19 @@ impl ChainState<'_> {
 
 /// The averaged weights of a state.
 pub fn averages(state: &ChainState, monitor: &dyn Monitor) -> Result<ChainWeights<'static>> {
-    standard(|| means(state, monitor))
-}
-
-fn means(state: &ChainState, monitor: &dyn Monitor) -> Result<ChainWeights<'static>> {
-    state.check(state.weights.emission.columns(), monitor)?;
-    let ChainState { weights: w, sums: u, seen } = state;
-    let mean = |w: &[f64], u: &[f64]| -> Result<Cow<'static, [f64]>> {
-        Ok(collected(w.iter().zip(u).map(|(w, u)| average(*w, *u, *seen)))?.into())
-    };
-    let mean_of = |w: &Sparse, u: &Sparse| w.merge(u, |w, u| average(w, u, *seen), monitor);
-    Ok(ChainWeights {
-        emission: mean_of(&w.emission, &u.emission)?,
-        transition: mean(&w.transition, &u.transition)?,
-        start: mean(&w.start, &u.start)?,
-        end: mean(&w.end, &u.end)?,
-        pair: w.pair.as_ref().zip(u.pair.as_ref()).map(|(w, u)| mean_of(w, u)).transpose()?,
+    standard(|| {
+        state.check(state.weights.emission.columns(), monitor)?;
+        let ChainState { weights: w, sums: u, seen } = state;
+        let mean = |w: &[f64], u: &[f64]| -> Result<Cow<'static, [f64]>> {
+            Ok(collected(w.iter().zip(u).map(|(w, u)| average(*w, *u, *seen)))?.into())
+        };
+        let mean_of = |w: &Sparse, u: &Sparse| w.merge(u, |w, u| average(w, u, *seen), monitor);
+        Ok(ChainWeights {
+            emission: mean_of(&w.emission, &u.emission)?,
+            transition: mean(&w.transition, &u.transition)?,
+            start: mean(&w.start, &u.start)?,
+            end: mean(&w.end, &u.end)?,
+            pair: w.pair.as_ref().zip(u.pair.as_ref()).map(|(w, u)| mean_of(w, u)).transpose()?,
+        })
     })
 }

@@ -100,7 +100,6 @@ fn place_of(table: &mut [Counted], hash: u32) -> &mut Counted {
 }
 
 /// The hash of a text.
-#[must_use]
 pub fn hash(text: &[u8]) -> u32 {
     Murmur3::default().add(text).end()
 }

@@ -9,7 +9,6 @@ pub struct Murmur3 {
 }
 
 impl Murmur3 {
-    #[must_use]
     pub fn add(mut self, text: &[u8]) -> Self {
         let (words, rest) = text.as_chunks();
         for word in words {
@@ -27,7 +26,6 @@ impl Murmur3 {
         self
     }
 
-    #[must_use]
     pub fn end(self) -> u32 {
         let mut hash = self.hash ^ mixed(self.waiting as u32) ^ self.len;
         hash = (hash ^ (hash >> 16)).wrapping_mul(0x85EB_CA6B);

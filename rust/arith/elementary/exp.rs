@@ -32,7 +32,6 @@ const fn terms() -> [f64; 13] {
 }
 
 #[inline(always)]
-#[must_use]
 pub fn exp(x: f64) -> f64 {
     // NaN passes both.
     let x = if x > HIGHEST { HIGHEST } else { x };
@@ -47,7 +46,6 @@ pub fn exp(x: f64) -> f64 {
 
 /// `1/(1 + exp(−x))`.
 #[inline(always)]
-#[must_use]
 pub fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + exp(-x))
 }

@@ -31,7 +31,6 @@ const TERMS: [f64; 10] = [
 ];
 
 #[inline(always)]
-#[must_use]
 pub fn log(x: f64) -> f64 {
     let small = x < SMALLEST_NORMAL;
     let lifted = if small { x * LIFT } else { x };

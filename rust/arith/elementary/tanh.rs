@@ -14,7 +14,6 @@ use crate::arith::twofold::dekker_product;
 const HIGHEST: f64 = 20.0;
 
 #[inline(always)]
-#[must_use]
 pub fn tanh(x: f64) -> f64 {
     let size = x.abs();
     let size = if size > HIGHEST { HIGHEST } else { size };

@@ -118,7 +118,6 @@ const LONG: usize = 20;
 
 /// Whether this pays for so many vectors and entries. [`ManyProducts`] are of eight vectors and an entry at least.
 #[inline(always)]
-#[must_use]
 pub fn are_many(vectors: usize, entries: usize) -> bool {
     let short = vectors >= LANES && (1..=IN_A_ROW).contains(&entries);
     let long = vectors >= 16 && entries >= LONG || vectors > MANY && vectors * entries >= 256;
@@ -126,7 +125,6 @@ pub fn are_many(vectors: usize, entries: usize) -> bool {
 }
 
 /// Whether no row of so many entries, or fewer, gains much with so many vectors.
-#[must_use]
 pub fn are_few(vectors: usize, entries: usize) -> bool {
     vectors < 16 || vectors <= MANY && entries < LONG
 }

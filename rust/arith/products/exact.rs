@@ -39,7 +39,6 @@ const FEW: usize = 16;
 
 /// The largest |weight| with which every sum over a row stays below `largest_sum`; `mass` is at
 /// least the largest sum of |values| of a row.
-#[must_use]
 pub fn weight_limit(mass: f64, largest_sum: f64) -> i32 {
     (largest_sum / mass.max(1.0)).min(LARGEST) as i32
 }
@@ -69,13 +68,11 @@ impl Halves {
         Ok(Self { hi, lo, columns: weights.len(), top })
     }
 
-    #[must_use]
     pub fn weight(&self, column: usize) -> i32 {
         whole(self.hi.as_flattened()[column], self.lo.as_flattened()[column])
     }
 
     /// How many bytes of a row are read: its own, and some more that are multiplied by 0.
-    #[must_use]
     pub fn reach(columns: usize) -> usize {
         columns.next_multiple_of(WIDTH)
     }
@@ -184,7 +181,6 @@ fn whole(hi: i16, lo: i16) -> i32 {
 /// `w·x` of a row of bytes with `P` weight vectors, so that each value is loaded and widened once. The row
 /// has the length of [`Halves::reach`].
 #[inline(always)]
-#[must_use]
 pub fn dots<S: Simd, T: Value, const P: usize>(simd: S, w: [&Halves; P], x: &[T]) -> [f64; P] {
     let (x, _) = x.as_chunks();
     let low: [&[_]; P] = from_fn(|p| &w[p].lo[..]);
@@ -203,7 +199,6 @@ pub fn dots<S: Simd, T: Value, const P: usize>(simd: S, w: [&Halves; P], x: &[T]
 
 /// `w·x` of `P` rows of bytes with one weight vector.
 #[inline(always)]
-#[must_use]
 pub fn dots_of_rows<S: Simd, T: Value, const P: usize>(simd: S, w: &Halves, rows: [&[T]; P]) -> [f64; P] {
     if P == 1 {
         return dots(simd, [w], rows[0]).map(|dot| [dot; P])[0]; // both halves in one pass
@@ -275,7 +270,6 @@ fn narrowed<T: Value>(x: &[T; WIDTH]) -> [i16; WIDTH] {
 
 /// CSR row with one weight vector.
 #[inline(always)]
-#[must_use]
 pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[i32]) -> i32 {
     // By hand four at a time: LLVM does not unroll a loop with bounds checks.
     let (chunks, last) = columns.as_chunks::<4>();
@@ -298,7 +292,6 @@ pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[i32]) -
 
 /// The same where every value is 1.
 #[inline(always)]
-#[must_use]
 pub fn sum_entries<I: Index>(columns: &[I], w: &[i32]) -> i32 {
     let (chunks, last) = columns.as_chunks::<4>();
     let mut sums = [0; 2];

@@ -38,7 +38,6 @@ pub fn narrow<T: Value>(row: &[T], out: &mut [i16]) -> bool {
 
 /// Products of each of some rows with each of others.
 #[inline(always)]
-#[must_use]
 pub fn products<S: Simd, const L: usize, const R: usize>(
     simd: S,
     left: [&[i16]; L],
@@ -83,7 +82,6 @@ pub fn vote_next(
 
 /// What a vector casts: its count with the sign of the activation, or what it casts at 0.
 #[inline(always)]
-#[must_use]
 pub fn vote(a: f64, [count, at_zero]: [i64; 2]) -> i64 {
     if a > 0.0 {
         count
@@ -95,7 +93,6 @@ pub fn vote(a: f64, [count, at_zero]: [i64; 2]) -> i64 {
 }
 
 /// The largest |number|, at least 0, if all of them are whole.
-#[must_use]
 pub fn largest_if_whole(values: &[f64]) -> Option<f64> {
     let whole = values.iter().all(|value| value.fract() == 0.0);
     whole.then(|| values.iter().fold(0.0_f64, |top, w| top.max(w.abs())))
@@ -103,7 +100,6 @@ pub fn largest_if_whole(values: &[f64]) -> Option<f64> {
 
 /// Whether all activations on the way are exact: no sum can pass 2^52, if the `columns` weights of the start
 /// are whole, with this largest one, and the steps are whole.
-#[must_use]
 pub fn stays_exact(largest: f64, columns: usize, intercept: f64, [steps, biases]: [&[f64]; 2]) -> bool {
     let whole = |values: &[f64]| largest_if_whole(values).is_some();
     let [way, bias_way] = [steps, biases].map(|steps| steps.iter().map(|c| c.abs()).sum::<f64>());

@@ -70,7 +70,6 @@ fn take_larger<N: Number, const C: usize>(score: N, row: &[N], best: &mut [[N; 8
 
 /// The first y' in `from` with the largest `before[y'] + pair(y')`.
 #[inline(always)]
-#[must_use]
 pub fn first_best<N: Number>(before: &[N], from: &[u32], pair: impl Fn(usize) -> N) -> u32 {
     let sum = |y: u32| before[y.at()] + pair(y.at());
     let mut best = (from[0], sum(from[0]));
@@ -85,7 +84,6 @@ pub fn first_best<N: Number>(before: &[N], from: &[u32], pair: impl Fn(usize) ->
 
 /// The same for all labels, in two passes that vectorise.
 #[inline(always)]
-#[must_use]
 pub fn first_best_of_all<N: Number>(before: &[N], pair: &[N]) -> u32 {
     let most = best_of_all(before, pair);
     let is_most = |(before, pair): (&N, &N)| *before + *pair == most;
@@ -94,7 +92,6 @@ pub fn first_best_of_all<N: Number>(before: &[N], pair: &[N]) -> u32 {
 
 /// The largest `one[y] + other[y]`.
 #[inline(always)]
-#[must_use]
 pub fn best_of_all<N: Number>(one: &[N], other: &[N]) -> N {
     let (one_chunks, one_rest) = one.as_chunks::<8>();
     let (other_chunks, other_rest) = other.as_chunks::<8>();

@@ -30,7 +30,6 @@ pub struct Strengths {
 
 impl Strengths {
     /// Those of a run.
-    #[must_use]
     pub fn of(settings: &Settings) -> Option<Self> {
         settings.penalty.map(|penalty| Self { eta: settings.eta, l1: penalty.l1, l2: penalty.l2 })
     }
@@ -62,7 +61,6 @@ impl Model {
     }
 
     /// The weights as they stand, and the penalty that is pending on them.
-    #[must_use]
     pub fn pending(&self) -> Option<(&Table, Strengths)> {
         self.due.as_ref().map(|due| (&self.coef, due.strengths))
     }

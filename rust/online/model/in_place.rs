@@ -74,7 +74,6 @@ impl Model {
     }
 
     /// Whether such a pass takes little time, and copies nothing.
-    #[must_use]
     pub fn learns_in_place(&self, rows: &dyn Matrix, settings: &Settings) -> bool {
         let ([planes, columns], layout) = (self.shape(), rows.layout());
         let products = rows.entries(0..rows.len()).saturating_mul(planes);

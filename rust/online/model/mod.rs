@@ -46,7 +46,6 @@ pub struct Memory {
 }
 
 impl Memory {
-    #[must_use]
     pub fn part(&self, name: &str) -> Option<&Part> {
         self.parts.iter().find(|(own, _)| *own == name).map(|(_, part)| part)
     }
@@ -116,7 +115,6 @@ impl Model {
         Ok(Self::of(kind, coef, filled(0.0, planes)?, filled(0, planes)?, sums))
     }
 
-    #[must_use]
     pub fn of(
         kind: &'static Kind,
         coef: Table,
@@ -129,7 +127,6 @@ impl Model {
         Self { kind, coef, intercept, seen, sums, due: None, memory: Arc::default(), answer: Arc::default() }
     }
 
-    #[must_use]
     pub fn kind(&self) -> &'static Kind {
         self.kind
     }
@@ -141,7 +138,6 @@ impl Model {
         self
     }
 
-    #[must_use]
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -194,28 +190,23 @@ impl Model {
         Ok(())
     }
 
-    #[must_use]
     pub fn shape(&self) -> [usize; 2] {
         self.coef.shape()
     }
 
-    #[must_use]
     pub fn intercept(&self) -> &[f64] {
         &self.intercept
     }
 
-    #[must_use]
     pub fn seen(&self) -> &[u64] {
         &self.seen
     }
 
-    #[must_use]
     pub fn sums(&self) -> Option<&Hyperplanes> {
         self.sums.as_ref()
     }
 
     /// Whether all is as at a start from zeros.
-    #[must_use]
     pub fn is_zero(&self) -> bool {
         let are_zeros =
             |(table, numbers): (&Table, &[f64])| table.is_empty() && numbers.iter().all(|b| *b == 0.0);
@@ -318,7 +309,6 @@ impl Model {
     }
 
     /// Whether a run of epochs may be over the columns of its rows alone.
-    #[must_use]
     pub fn is_local_in_epochs(&self, settings: &Settings, examples: usize) -> bool {
         if settings.penalty.is_some() || self.due.is_some() {
             return self.coef.is_empty() && self.due.is_none();
@@ -381,7 +371,7 @@ impl Model {
         if epoch.interrupted {
             return Err(Error::Interrupted);
         }
-        let passed = Passed { mistakes: epoch.mistakes, ..run.tracked(settings, monitor)? };
+        let passed = Passed { mistakes: epoch.mistakes, ..run.take_tracked(settings, monitor)? };
         run.end_all(&problem, learner, monitor)?;
         let (state, sums) = (run.take(monitor)?, learner.take_sums()?);
         // Without a mistake no weight changes, but for penalties.

@@ -330,6 +330,12 @@ impl Group {
         (&self.tally, self.mistakes.len())
     }
 
+    /// All of both, at the end.
+    pub fn take_tracked(&mut self) -> (Vec<i64>, Vec<f64>) {
+        let activations = self.planes.activations.take().map(|kept| kept.values);
+        (std::mem::take(&mut self.tally), activations.unwrap_or_default())
+    }
+
     /// Activations of each example, and how many planes there are.
     pub fn activations(&self) -> (&[f64], usize) {
         self.planes.activations.as_ref().map_or((&[], 1), |kept| (&kept.values, kept.width))

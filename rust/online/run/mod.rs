@@ -107,59 +107,52 @@ impl Run {
     /// Checks the state; the learner may look at all examples.
     pub fn start(
         problem: &Problem,
-        state: State,
-        learner: &mut dyn Learner,
-        monitor: &dyn Monitor,
-    ) -> Result<Self> {
-        standard(|| Self::begin(problem, state, learner, monitor))
-    }
-
-    fn begin(
-        problem: &Problem,
         mut state: State,
         learner: &mut dyn Learner,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
-        check_state(problem, &state)?;
-        learner.check(&state)?;
-        check_penalty(problem, &state, learner, monitor)?;
-        check_alone(problem, learner)?;
-        let [planes, columns] = state.coef.shape();
-        probe_memory(planes.checked_mul(columns).and_then(|weights| memory(problem, weights)))?;
-        if state.coef.most().is_infinite() {
-            monitor::each(state.coef.own(monitor)?, |w| *w = start(*w), monitor)?;
-        }
-        for b in &mut state.intercept {
-            *b = start(*b);
-        }
-        let settings = problem.settings;
-        learner.begin(problem, settings.threads, monitor)?;
-        let alone = learner.one_plane_at_a_time();
-        let most = if alone { planes } else { settings.threads };
-        let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default(), monitor)?;
-        let layout = if alone { Layout::ByPlane } else { problem.examples.layout() };
-        let mut groups = Vec::new();
-        groups.try_reserve_exact(ranges.len()).map_err(|_| Error::Memory)?;
-        for range in &ranges {
-            let weights = if ranges.len() == 1 {
-                std::mem::take(&mut state.coef)
-            } else {
-                let places = range.clone().map(|k| (k, k - range.start));
-                state.coef.some(places, range.len(), layout, monitor)?
-            };
-            groups.push(Group::new(range.clone(), problem, &state, weights, monitor)?);
-        }
-        Ok(Self {
-            groups,
-            columns,
-            layout,
-            ranges,
-            weighted: problem.weighted(monitor)?,
-            order: Vec::new(),
-            squares: problem.squares(monitor)?,
-            epoch: 0,
-            interrupted: false,
-            with_ages: state.ages.is_some(),
+        standard(|| {
+            check_state(problem, &state)?;
+            learner.check(&state)?;
+            check_penalty(problem, &state, learner, monitor)?;
+            check_alone(problem, learner)?;
+            let [planes, columns] = state.coef.shape();
+            probe_memory(planes.checked_mul(columns).and_then(|weights| memory(problem, weights)))?;
+            if state.coef.most().is_infinite() {
+                monitor::each(state.coef.own(monitor)?, |w| *w = start(*w), monitor)?;
+            }
+            for b in &mut state.intercept {
+                *b = start(*b);
+            }
+            let settings = problem.settings;
+            learner.begin(problem, settings.threads, monitor)?;
+            let alone = learner.one_plane_at_a_time();
+            let most = if alone { planes } else { settings.threads };
+            let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default(), monitor)?;
+            let layout = if alone { Layout::ByPlane } else { problem.examples.layout() };
+            let mut groups = Vec::new();
+            groups.try_reserve_exact(ranges.len()).map_err(|_| Error::Memory)?;
+            for range in &ranges {
+                let weights = if ranges.len() == 1 {
+                    std::mem::take(&mut state.coef)
+                } else {
+                    let places = range.clone().map(|k| (k, k - range.start));
+                    state.coef.some(places, range.len(), layout, monitor)?
+                };
+                groups.push(Group::new(range.clone(), problem, &state, weights, monitor)?);
+            }
+            Ok(Self {
+                groups,
+                columns,
+                layout,
+                ranges,
+                weighted: problem.weighted(monitor)?,
+                order: Vec::new(),
+                squares: problem.squares(monitor)?,
+                epoch: 0,
+                interrupted: false,
+                with_ages: state.ages.is_some(),
+            })
         })
     }
 
@@ -214,55 +207,47 @@ impl Run {
         losses: &[f64],
         monitor: &dyn Monitor,
     ) -> Result<EpochPart> {
-        standard(|| self.visit_all(problem, learner, (number, losses), monitor))
-    }
-
-    fn visit_all(
-        &mut self,
-        problem: &Problem,
-        learner: &mut dyn Learner,
-        (number, losses): (u64, &[f64]),
-        monitor: &dyn Monitor,
-    ) -> Result<EpochPart> {
-        self.epoch = number;
-        let decisions = problem.settings.decisions();
-        if losses.len() != decisions {
-            let text = format!("losses must have {decisions} entries, got {}", losses.len());
-            return Err(Error::Invalid(text));
-        }
-        let mut done = EpochPart {
-            mistakes: filled(0, decisions)?,
-            losses: copied(losses, &())?,
-            visits: filled(0, decisions)?,
-            interrupted: false,
-        };
-        if unless_interrupted(self.draw_order(problem, number, monitor))?.is_none() {
-            (self.interrupted, done.interrupted) = (true, true);
-            return Ok(done);
-        }
-        let order = match problem.settings.seed {
-            Some(_) => Some(&self.order[..]),
-            None => self.weighted.as_deref(),
-        };
-        let visit = Visit { order, ..problem.visit(&self.squares) };
-        {
-            let rules = learner.split(&self.ranges, problem)?;
-            let going = self.groups.iter_mut().zip(rules).filter(|(group, _)| !group.has_ended());
-            let threads = problem.settings.threads.min(self.ranges.len());
-            share_out(going, threads, monitor, |(group, mut rule)| {
-                group.epoch(problem, &mut *rule, visit, (number, losses), monitor)
-            })?;
-        }
-        for group in self.groups.iter().filter(|group| !group.has_ended()) {
-            done.interrupted |= group.interrupted;
-            for (decision, mistakes, loss) in group.results(problem) {
-                done.mistakes[decision] = mistakes;
-                done.losses[decision] = loss;
-                done.visits[decision] = group.visited();
+        standard(|| {
+            self.epoch = number;
+            let decisions = problem.settings.decisions();
+            if losses.len() != decisions {
+                let text = format!("losses must have {decisions} entries, got {}", losses.len());
+                return Err(Error::Invalid(text));
             }
-        }
-        self.interrupted = done.interrupted;
-        Ok(done)
+            let mut done = EpochPart {
+                mistakes: filled(0, decisions)?,
+                losses: copied(losses, &())?,
+                visits: filled(0, decisions)?,
+                interrupted: false,
+            };
+            if unless_interrupted(self.draw_order(problem, number, monitor))?.is_none() {
+                (self.interrupted, done.interrupted) = (true, true);
+                return Ok(done);
+            }
+            let order = match problem.settings.seed {
+                Some(_) => Some(&self.order[..]),
+                None => self.weighted.as_deref(),
+            };
+            let visit = Visit { order, ..problem.visit(&self.squares) };
+            {
+                let rules = learner.split(&self.ranges, problem)?;
+                let going = self.groups.iter_mut().zip(rules).filter(|(group, _)| !group.has_ended());
+                let threads = problem.settings.threads.min(self.ranges.len());
+                share_out(going, threads, monitor, |(group, mut rule)| {
+                    group.epoch(problem, &mut *rule, visit, (number, losses), monitor)
+                })?;
+            }
+            for group in self.groups.iter().filter(|group| !group.has_ended()) {
+                done.interrupted |= group.interrupted;
+                for (decision, mistakes, loss) in group.results(problem) {
+                    done.mistakes[decision] = mistakes;
+                    done.losses[decision] = loss;
+                    done.visits[decision] = group.visited();
+                }
+            }
+            self.interrupted = done.interrupted;
+            Ok(done)
+        })
     }
 
     fn draw_order(&mut self, problem: &Problem, number: u64, monitor: &dyn Monitor) -> Result<()> {
@@ -397,18 +382,15 @@ impl Run {
         Ok(state)
     }
 
-    #[must_use]
     pub fn planes(&self) -> usize {
         self.ranges.last().map_or(0, |range| range.end)
     }
 
-    #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
     /// Whether no decision goes on.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         self.groups.iter().all(Group::has_ended)
     }
@@ -423,6 +405,18 @@ impl Run {
         let counts = settings.track_mistakes.then(|| self.mistakes_per_example(monitor)).transpose()?;
         let activations = self.activations(monitor)?;
         Ok(Passed { mistakes: Vec::new(), activations, mistakes_per_example: counts })
+    }
+
+    /// The same at the end: nothing is copied that need not be.
+    pub(in crate::online) fn take_tracked(
+        &mut self,
+        settings: &Settings,
+        monitor: &dyn Monitor,
+    ) -> Result<Passed> {
+        let [group] = &mut self.groups[..] else { return self.tracked(settings, monitor) };
+        let (counts, activations) = group.take_tracked();
+        let mistakes_per_example = settings.track_mistakes.then_some(counts);
+        Ok(Passed { mistakes: Vec::new(), activations, mistakes_per_example })
     }
 
     /// Mistakes of each example, n x all decisions; empty if they are not counted.

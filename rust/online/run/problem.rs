@@ -56,7 +56,6 @@ pub struct Penalty {
 
 impl Settings {
     /// The plain perceptron, a plane for each of these classes.
-    #[must_use]
     pub fn new(positive: Vec<u32>) -> Self {
         Self {
             class_weight: vec![[1.0; 2]; positive.len()],
@@ -79,13 +78,11 @@ impl Settings {
         }
     }
 
-    #[must_use]
     pub fn planes(&self) -> usize {
         self.positive.len()
     }
 
     /// How many planes stop on their own: all of them, or together.
-    #[must_use]
     pub fn decisions(&self) -> usize {
         if self.joint.is_some() { 1 } else { self.planes() }
     }
@@ -242,7 +239,6 @@ impl<'a> Problem<'a> {
 
     /// The same again for another epoch, with what [`Problem::new`] found. If the numbers were changed in
     /// between, the answers are wrong or a bounds check panics; nothing worse.
-    #[must_use]
     pub fn again(
         examples: &'a dyn Examples,
         labels: impl Into<Labels<'a>>,
@@ -253,13 +249,11 @@ impl<'a> Problem<'a> {
         Self { examples, labels: labels.into(), sample_weight, settings, found }
     }
 
-    #[must_use]
     pub fn found(&self) -> Prechecked {
         self.found
     }
 
     /// Without the exact path (rule 10), which looks at all weights and gives them another form.
-    #[must_use]
     pub(in crate::online) fn in_floats(mut self) -> Self {
         self.found.integer_step = None;
         self
@@ -312,7 +306,6 @@ impl<'a> Problem<'a> {
     }
 
     /// A pass over all rows in their order. `squares` are those of [`Problem::squares`].
-    #[must_use]
     pub fn visit<'b>(&self, squares: &'b [f64]) -> Visit<'b>
     where
         'a: 'b,
@@ -373,7 +366,6 @@ impl<'a> Problem<'a> {
     }
 
     /// Whether every row is visited for every plane.
-    #[must_use]
     pub fn visits_all(&self) -> bool {
         let weightless = self.sample_weight.is_some_and(|weights| weights.contains(&0.0));
         !weightless && !self.settings.has_zero_class_weight()

@@ -30,19 +30,13 @@ pub fn numbers(
 ) -> PyResult<Vec<f64>> {
     let array = get(name, state)?;
     match columns {
-        Some(columns) => matrix(name, &array.extract()?, planes, columns),
+        Some(columns) => {
+            let array: PyReadonlyArray2<f64> = array.extract()?;
+            check_shape(name, array.shape(), &[planes, columns])?;
+            copied(&array)
+        }
         None => vector(name, &array.extract()?, planes),
     }
-}
-
-pub fn matrix(
-    name: &str,
-    array: &PyReadonlyArray2<f64>,
-    planes: usize,
-    columns: usize,
-) -> PyResult<Vec<f64>> {
-    check_shape(name, array.shape(), &[planes, columns])?;
-    copied(array)
 }
 
 /// The same, to be read where it stands if it is in C order.

@@ -23,8 +23,9 @@ use crate::rows::{Csr, Dense, Facts, Matrix};
 #[pyclass(frozen, module = "perceptron_rs._core")]
 pub struct DenseRows {
     values: Py<PyAny>,
-    len: usize,
-    columns: usize,
+    /// Number of examples, number of columns.
+    #[pyo3(get)]
+    shape: (usize, usize),
 }
 
 /// The three arrays of a CSR matrix, not copied.
@@ -33,8 +34,9 @@ pub struct CsrRows {
     indptr: Py<PyAny>,
     indices: Py<PyAny>,
     values: Py<PyAny>,
-    len: usize,
-    columns: usize,
+    /// Number of examples, number of columns.
+    #[pyo3(get)]
+    shape: (usize, usize),
     facts: Facts,
 }
 
@@ -154,10 +156,10 @@ fn slice<'a, T: Element, D: Dimension>(
 /// Number of examples and of columns of a `DenseRows` or a `CsrRows`.
 pub fn shape(rows: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
     if let Ok(dense) = rows.cast::<DenseRows>() {
-        return Ok(dense.get().shape());
+        return Ok(dense.get().shape);
     }
     if let Ok(csr) = rows.cast::<CsrRows>() {
-        return Ok(csr.get().shape());
+        return Ok(csr.get().shape);
     }
     let kind = rows.get_type();
     Err(PyTypeError::new_err(format!("rows must be made by dense_rows or csr_rows, got {kind}")))
@@ -186,7 +188,7 @@ pub fn with_many_or_few<R: Send>(
     once(f, |f| {
         if let Ok(dense) = rows.cast::<DenseRows>() {
             let dense = dense.get();
-            return read_dense(dense.values.bind(rows.py()), Some(dense.shape()), detached, f);
+            return read_dense(dense.values.bind(rows.py()), Some(dense.shape), detached, f);
         }
         shape(rows)?;
         read_csr(&mut rows.cast::<CsrRows>()?.get().arrays(rows.py()), detached, Some(f))
@@ -305,7 +307,7 @@ impl CsrRows {
             indptr: self.indptr.bind(py),
             indices: self.indices.bind(py),
             values: self.values.bind(py),
-            columns: self.columns,
+            columns: self.shape.1,
             facts: Some(self.facts),
         }
     }
@@ -320,13 +322,13 @@ pub fn dense_rows(values: &Bound<'_, PyAny>) -> PyResult<DenseRows> {
     let [len, columns] = *array.shape() else { return Err(not_stored(values, Some(2))?) };
     with_value_type!(values, Ix2, |typed| {
         slice("values", &typed.try_readonly().map_err(PyErr::from)?)?;
-        Ok(DenseRows { values: values.clone().unbind(), len, columns })
+        Ok(DenseRows { values: values.clone().unbind(), shape: (len, columns) })
     })
 }
 
 /// Wrap the three arrays of a CSR matrix, without copying them.
 #[pyfunction]
-fn csr_rows(
+pub fn csr_rows(
     indptr: &Bound<'_, PyAny>,
     indices: &Bound<'_, PyAny>,
     values: &Bound<'_, PyAny>,
@@ -339,20 +341,13 @@ fn csr_rows(
         indptr: indptr.clone().unbind(),
         indices: indices.clone().unbind(),
         values: values.clone().unbind(),
-        len: indptr.len()? - 1,
-        columns: n_columns,
+        shape: (indptr.len()? - 1, n_columns),
         facts,
     })
 }
 
 #[pymethods]
 impl DenseRows {
-    /// Number of examples, number of columns.
-    #[getter]
-    fn shape(&self) -> (usize, usize) {
-        (self.len, self.columns)
-    }
-
     /// Dense rows always are.
     #[getter]
     fn canonical(&self) -> bool {
@@ -369,12 +364,6 @@ impl DenseRows {
 
 #[pymethods]
 impl CsrRows {
-    /// Number of examples, number of columns.
-    #[getter]
-    fn shape(&self) -> (usize, usize) {
-        (self.len, self.columns)
-    }
-
     /// Whether the columns of every row are sorted and unique.
     #[getter]
     fn canonical(&self) -> bool {
@@ -391,11 +380,4 @@ impl CsrRows {
 
 fn address(array: &Bound<'_, PyAny>) -> PyResult<usize> {
     array.getattr("ctypes")?.getattr("data")?.extract()
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<DenseRows>()?;
-    m.add_class::<CsrRows>()?;
-    m.add_function(wrap_pyfunction!(dense_rows, m)?)?;
-    m.add_function(wrap_pyfunction!(csr_rows, m)?)
 }

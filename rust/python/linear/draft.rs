@@ -43,7 +43,7 @@ impl PyDraft {
         let done = data.lend(py, |given| model.drafted(given, &settings, number, &signals))?;
         let done = signals.settle(done, py, given.keep_on_interrupt)?;
         let tracked = PyDict::new(py);
-        write_tracked(&tracked, &done.passed, &settings)?;
+        write_tracked(&tracked, done.passed, &settings)?;
         Ok((report(py, &done.epoch)?, state(py, &done.now)?, tracked))
     }
 

@@ -509,9 +509,3 @@ fn size(rows: &Bound<'_, PyAny>) -> PyResult<usize> {
     }
     Ok(entries(rows)?.0.saturating_add(shape(rows)?.0))
 }
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyModel>()?;
-    m.add_class::<PyRule>()?;
-    m.add_class::<PyPass>()
-}

@@ -13,14 +13,14 @@ use crate::python::border::arrays::{
     ages, borrowed, counters, filled_by, get, numbers, vector, weights, written,
 };
 use crate::python::border::call::{call, call_on};
-use crate::python::border::rows::{entries, shape};
+use crate::python::border::rows::shape;
 use crate::python::border::signals::Signals;
 use crate::rows;
 
 /// Activations (n, K) of every row under every plane.
 #[pyfunction]
 #[pyo3(signature = (rows, coef, intercept, *, threads))]
-fn scores<'py>(
+pub fn scores<'py>(
     rows: &Bound<'py, PyAny>,
     coef: PyReadonlyArray2<'py, f64>,
     intercept: PyReadonlyArray1<'py, f64>,
@@ -30,7 +30,6 @@ fn scores<'py>(
     let planes = coef.shape()[0];
     let coef = weights("coef", &coef, planes, columns)?;
     let intercept = vector("intercept", &intercept, planes)?;
-    let threads = online::worthwhile(threads, entries(rows)?.0.saturating_mul(planes));
     written(rows.py(), [n, planes], |out| {
         call_on(rows, |rows, signals| online::scores(rows, coef, &intercept, threads, signals, out))
     })
@@ -40,7 +39,7 @@ type Averages<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// Averaged (coef, intercept) of a state of the averaged perceptron.
 #[pyfunction]
-fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
+pub fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
     let py = state.py();
     let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
     let (planes, columns) = (coef.shape()[0], coef.shape()[1]);
@@ -59,7 +58,7 @@ fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
 /// Weights (K, d) of a state with all pending penalties applied.
 #[pyfunction]
 #[pyo3(signature = (state, *, eta0, penalty))]
-fn settled<'py>(
+pub fn settled<'py>(
     state: &Bound<'py, PyDict>,
     eta0: f64,
     penalty: (f64, f64),
@@ -78,7 +77,7 @@ fn settled<'py>(
 /// Visiting order of an epoch.
 #[pyfunction]
 #[pyo3(signature = (n, *, seed, epoch, partition))]
-fn permutation(
+pub fn permutation(
     py: Python<'_>,
     n: u32,
     seed: u64,
@@ -93,14 +92,14 @@ fn permutation(
 
 /// The first number that the generator of an epoch draws.
 #[pyfunction]
-fn _first_draw(seed: u64, epoch: u64, partition: u64) -> u64 {
+pub fn _first_draw(seed: u64, epoch: u64, partition: u64) -> u64 {
     SplitMix64::of_epoch(seed, epoch, partition).draw()
 }
 
 /// A function of each number.
 #[pyfunction]
 #[pyo3(signature = (values, *, function))]
-fn elementary<'py>(
+pub fn elementary<'py>(
     py: Python<'py>,
     values: PyReadonlyArray1<'py, f64>,
     function: &str,
@@ -117,7 +116,7 @@ fn elementary<'py>(
 /// Least number of updates in a row on one example after which it is right.
 #[pyfunction]
 #[pyo3(signature = (x, y, w, b, *, step))]
-fn updates_until_right<'py>(
+pub fn updates_until_right<'py>(
     py: Python<'py>,
     x: PyReadonlyArray1<'py, f64>,
     y: i64,
@@ -132,14 +131,4 @@ fn updates_until_right<'py>(
         // A Python int, because the count may exceed every machine integer.
         Some(wrong) => wrong.into_pyobject(py)?.call_method0("__int__")?.add(1),
     }
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(scores, m)?)?;
-    m.add_function(wrap_pyfunction!(average, m)?)?;
-    m.add_function(wrap_pyfunction!(settled, m)?)?;
-    m.add_function(wrap_pyfunction!(permutation, m)?)?;
-    m.add_function(wrap_pyfunction!(_first_draw, m)?)?;
-    m.add_function(wrap_pyfunction!(elementary, m)?)?;
-    m.add_function(wrap_pyfunction!(updates_until_right, m)?)
 }

@@ -1,5 +1,6 @@
 //! A run of a linear learner, and the model that it went on from.
 
+use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -8,7 +9,6 @@ use super::model::PyModel;
 use crate::error::{self, Error, choice};
 use crate::memory::Grow;
 use crate::online::{self, Epoch, EpochPart, Given, LEARNERS, Learnt, Passed, Settings, Training};
-use crate::python::border::arrays::set_array;
 use crate::python::border::call::call;
 use crate::python::border::signals::Signals;
 use crate::python::settings::{Data, Linear};
@@ -25,8 +25,8 @@ pub struct LinearRun {
     training: Option<Training>,
     /// No decision goes on, and the model has the numbers.
     has_ended: bool,
-    /// What was tracked until then.
-    tracked: Passed,
+    /// What was tracked until then, by name.
+    tracked: Option<Py<PyDict>>,
     /// The decisions that have ended.
     ended: Vec<usize>,
 }
@@ -43,8 +43,7 @@ impl LinearRun {
         let start = |given: Given| Training::start(&model, given, settings.clone(), false, &signals);
         let training = data.lend(py, start)?;
         let training = Some(signals.settle(training, py, false)?);
-        let tracked = Passed::default();
-        let (in_parts, has_ended, ended) = (false, false, Vec::new());
+        let (in_parts, has_ended, tracked, ended) = (false, false, None, Vec::new());
         Ok(Self { data, settings, in_parts, model, training, has_ended, tracked, ended })
     }
 
@@ -64,9 +63,7 @@ impl LinearRun {
             if !finish {
                 return self.training.as_ref().ok_or_else(is_over)?.learnt(signals);
             }
-            let training = self.training.take().ok_or_else(is_over)?;
-            self.tracked = training.tracked(signals)?;
-            training.finish(signals)
+            self.training.take().ok_or_else(is_over)?.finish(signals)
         })
     }
 }
@@ -81,8 +78,10 @@ impl EngineRun for LinearRun {
             return Ok(PyModel::of(self.model.clone()));
         }
         let has_ended = self.training.as_ref().is_some_and(Training::has_ended);
-        let learnt = self.learnt(py, has_ended)?;
+        let mut learnt = self.learnt(py, has_ended)?;
         if has_ended {
+            let tracked = self.tracked.insert(PyDict::new(py).unbind());
+            write_tracked(tracked.bind(py), learnt.passed(), &self.settings)?;
             // Where nobody else has its numbers, none is copied.
             call(py, |signals| self.model.put_in(learnt, signals))?;
             self.has_ended = true;
@@ -153,23 +152,25 @@ impl EngineRun for LinearRun {
     }
 
     fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
-        let now = match &self.training {
-            Some(training) => Some(call(out.py(), |signals| training.tracked(signals))?),
-            None => None,
-        };
-        write_tracked(out, now.as_ref().unwrap_or(&self.tracked), &self.settings)
+        if let Some(tracked) = &self.tracked {
+            return out.update(tracked.bind(out.py()).as_mapping());
+        }
+        let training = self.training.as_ref().ok_or_else(is_over)?;
+        write_tracked(out, call(out.py(), |signals| training.tracked(signals))?, &self.settings)
     }
 }
 
 /// Writes what a run has tracked, by the names of the protocol.
-pub fn write_tracked(out: &Bound<'_, PyDict>, tracked: &Passed, settings: &Settings) -> PyResult<()> {
-    let (planes, decisions) = (settings.planes(), settings.decisions());
-    if let Some(counts) = &tracked.mistakes_per_example {
-        set_array(out, "mistakes_per_example", counts, Some([counts.len() / decisions, decisions]))?;
+pub fn write_tracked(out: &Bound<'_, PyDict>, tracked: Passed, settings: &Settings) -> PyResult<()> {
+    fn set<T: Element>(out: &Bound<'_, PyDict>, name: &str, values: Vec<T>, width: usize) -> PyResult<()> {
+        let rows = values.len() / width;
+        out.set_item(name, PyArray1::from_vec(out.py(), values).reshape([rows, width])?)
+    }
+    if let Some(counts) = tracked.mistakes_per_example {
+        set(out, "mistakes_per_example", counts, settings.decisions())?;
     }
     if settings.track_activations {
-        let rows = tracked.activations.len() / planes;
-        set_array(out, "activations", &tracked.activations, Some([rows, planes]))?;
+        set(out, "activations", tracked.activations, settings.planes())?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::python::border::rows::shape;
 /// The votes (n, K) of all weight vectors for every row.
 #[pyfunction]
 #[pyo3(signature = (rows, stored_rows, state, *, tie, threads))]
-fn votes<'py>(
+pub fn votes<'py>(
     rows: &Bound<'py, PyAny>,
     stored_rows: &Bound<'py, PyAny>,
     state: &Bound<'py, PyDict>,
@@ -42,7 +42,7 @@ fn votes<'py>(
 /// The state after the first `upto[k]` mistakes of each plane.
 #[pyfunction]
 #[pyo3(signature = (stored_rows, state, *, upto))]
-fn replay<'py>(
+pub fn replay<'py>(
     stored_rows: &Bound<'py, PyAny>,
     state: &Bound<'py, PyDict>,
     upto: PyReadonlyArray1<'py, i64>,
@@ -68,9 +68,4 @@ fn replay<'py>(
     set_array(&out, "coef_u", &sums.coef_u, shape)?;
     set_array(&out, "intercept_u", &sums.intercept_u, None)?;
     Ok(out)
-}
-
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(votes, m)?)?;
-    m.add_function(wrap_pyfunction!(replay, m)?)
 }

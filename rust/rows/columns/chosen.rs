@@ -168,7 +168,6 @@ impl Chosen {
     }
 
     #[inline(always)]
-    #[must_use]
     pub fn place(&self, column: usize) -> Option<u32> {
         let seat = self.seat(column);
         (self.keys[seat] != NONE).then(|| self.found[seat])
@@ -194,7 +193,6 @@ impl Chosen {
 
     /// All places are below this; some may have no column. Not 0: what happens to columns without entries
     /// is seen there.
-    #[must_use]
     pub fn places(&self) -> usize {
         self.used.iter().fold(1, |most, &used| most.max(used)) as usize * LANES
     }

@@ -47,24 +47,20 @@ impl Entries {
     }
 
     /// Number of rows.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
     /// Whether every value is finite.
-    #[must_use]
     pub fn is_finite(&self) -> bool {
         self.finite
     }
 
     #[inline(always)]
-    #[must_use]
     pub fn row(&self, i: usize) -> Row<'_> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         let range = start..self.ends[i];

@@ -49,12 +49,10 @@ impl Listed {
         Ok(Self { chosen, weights, stride, len, finite: entries.is_finite() })
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

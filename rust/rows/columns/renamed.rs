@@ -74,7 +74,6 @@ impl RenamedRows {
         Ok(all)
     }
 
-    #[must_use]
     pub fn view(&self) -> Csr<'_, f64, i64> {
         let (largest, longest) = (f64::INFINITY, longest(&self.indptr));
         let facts = Facts { canonical: true, ones: false, magnitude: None, largest, longest };

@@ -28,7 +28,6 @@ pub struct Judgement {
 
 /// Judges an example of class `truth`. The scores are finite, and there are two or more.
 #[inline(always)]
-#[must_use]
 pub fn judge(scores: &[f64], truth: usize) -> Judgement {
     let mut judgement = Judgement { errors: 0, top: 0, excess: f64::NEG_INFINITY };
     for (r, s) in scores.iter().enumerate().filter(|(r, _)| *r != truth) {
@@ -55,7 +54,6 @@ pub struct Downward<'a> {
 
 impl<'a> Downward<'a> {
     #[inline(always)]
-    #[must_use]
     pub fn new(how: Spread, scores: &'a [f64], truth: usize, judgement: Judgement, c: f64) -> Self {
         let mut down = Self { how, scores, truth, judgement, c, z: 0.0 };
         if how == Spread::Proportional {
@@ -72,7 +70,6 @@ impl<'a> Downward<'a> {
 
     /// The (negative) step of a class; `None` if it does not move down.
     #[inline(always)]
-    #[must_use]
     pub fn step(&self, r: usize) -> Option<f64> {
         let moves = if self.how == Spread::Max { r == self.judgement.top } else { self.is_error(r) };
         moves.then(|| match self.how {

@@ -19,7 +19,6 @@ pub enum Label<'a> {
 }
 
 impl<'a> Labels<'a> {
-    #[must_use]
     pub fn len(self) -> usize {
         match self {
             Self::Classes(classes) => classes.len(),
@@ -27,13 +26,11 @@ impl<'a> Labels<'a> {
         }
     }
 
-    #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
     #[inline(always)]
-    #[must_use]
     pub fn of(self, row: usize) -> Label<'a> {
         match self {
             Self::Classes(classes) => Label::Class(classes[row]),
@@ -43,7 +40,6 @@ impl<'a> Labels<'a> {
 
     /// The class of a row in a joint decision, in which rows have one each.
     #[inline(always)]
-    #[must_use]
     pub fn class(self, row: usize) -> usize {
         match self {
             Self::Classes(classes) => classes[row] as usize,
@@ -64,7 +60,6 @@ impl<'a> Labels<'a> {
 impl Label<'_> {
     /// Whether the class is one of the row's.
     #[inline(always)]
-    #[must_use]
     pub fn has(self, class: u32) -> bool {
         match self {
             Self::Class(own) => own == class,

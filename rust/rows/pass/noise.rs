@@ -60,14 +60,12 @@ impl Noise {
 
     /// The activation with the part of the added feature.
     #[inline(always)]
-    #[must_use]
     pub fn activation(&self, a: f64, row: usize, plane: u32) -> f64 {
         if self.v.is_empty() { a } else { own_feature(a, self.v[self.at(row, plane)], self.delta) }
     }
 
     /// Whether the example has caused all the updates that it may.
     #[inline(always)]
-    #[must_use]
     pub fn is_used_up(&self, row: usize, plane: u32) -> bool {
         !self.made.is_empty() && self.made[self.at(row, plane)] >= self.most
     }

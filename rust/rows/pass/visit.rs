@@ -17,7 +17,6 @@ pub enum Tie {
 impl Tie {
     /// Whether `m = y*a` is a mistake: it has to pass `threshold`. Written so that NaN is one.
     #[inline(always)]
-    #[must_use]
     #[expect(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool, reason = "of NaN")]
     pub fn is_mistake(self, m: f64, positive: bool, threshold: f64) -> bool {
         !(m > threshold) && !(self == Self::Positive && positive && m >= threshold)
@@ -26,7 +25,6 @@ impl Tie {
     /// Whether `m = y*a` is a wrong prediction: an activation of 0 is predicted as positive or negative, so
     /// it is right for one of them. Written so that NaN is wrong for both.
     #[inline(always)]
-    #[must_use]
     #[expect(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool, reason = "of NaN")]
     pub fn is_error(self, m: f64, positive: bool) -> bool {
         !(m > 0.0) && !((self == Self::Positive) == positive && m >= 0.0)
@@ -35,7 +33,6 @@ impl Tie {
     /// What a vector with so many votes casts at an activation of 0, where one that is a mistake for both classes
     /// takes no side.
     #[inline(always)]
-    #[must_use]
     pub fn votes_at_zero(self, count: i64) -> i64 {
         if self == Self::Positive { count } else { 0 }
     }
@@ -79,18 +76,15 @@ impl PassiveAggressive<'_> {
 
 impl Visit<'_> {
     /// Number of positions.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.order.map_or_else(|| self.labels.len(), <[u32]>::len)
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     #[inline(always)]
-    #[must_use]
     pub fn row(&self, pos: usize) -> usize {
         match self.order {
             Some(order) => order[pos] as usize,
@@ -100,14 +94,12 @@ impl Visit<'_> {
 
     /// The loss of an example: how far it is from right, or with [`PassiveAggressive`] from right by 1.
     #[inline(always)]
-    #[must_use]
     pub fn loss(&self, m: f64) -> f64 {
         if self.aggressive.is_some() { 1.0 - m } else { -m }
     }
 
     /// The step c of a plane's update on a row of this loss; `None`: there is no update.
     #[inline(always)]
-    #[must_use]
     pub fn step(&self, head: &Head, row: usize, positive: bool, loss: f64) -> Option<f64> {
         let class_weight = head.class_weight[usize::from(positive)];
         let s = step::weight(self.sample_weight.map(|weights| weights[row]), class_weight);
@@ -121,7 +113,6 @@ impl Visit<'_> {
 }
 
 /// The largest |c| of a run if every step is an integer, else `None` (rule 10).
-#[must_use]
 pub fn integer_step(eta: f64, sample_weight: Option<&[f64]>, class_weight: &[[f64; 2]]) -> Option<f64> {
     let sample = match sample_weight {
         Some(weights) => largest_integer(weights)?,

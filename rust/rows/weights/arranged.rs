@@ -27,7 +27,6 @@ const LINE: usize = 8;
 
 impl<'a> Arranged<'a> {
     /// Weights that stand by column. Those of one plane, one after another, are the same by plane.
-    #[must_use]
     pub fn by_column(w: &'a [f64], stride: usize) -> Self {
         match stride {
             1 => w.into(),
@@ -36,7 +35,6 @@ impl<'a> Arranged<'a> {
     }
 
     /// How many numbers there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Self::ByPlane(w) | Self::ByColumn { w, .. } => w.len(),
@@ -45,13 +43,11 @@ impl<'a> Arranged<'a> {
         }
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Whether these are weights of so many planes and columns, and stand where they were given.
-    #[must_use]
     pub fn has_shape(&self, planes: usize, columns: usize) -> bool {
         match self {
             Self::ByPlane(w) => planes.checked_mul(columns) == Some(w.len()),
@@ -64,7 +60,6 @@ impl<'a> Arranged<'a> {
     }
 
     /// How many planes belong together, where some of them are scored after others.
-    #[must_use]
     pub fn together(&self) -> usize {
         if matches!(self, Self::ByColumn { .. }) { LINE } else { 1 }
     }
@@ -92,7 +87,6 @@ impl<'a> Arranged<'a> {
     }
 
     /// Some of the planes; none of a form that was made for certain rows.
-    #[must_use]
     pub fn of_planes(&self, planes: Range<usize>, columns: usize) -> Option<Arranged<'_>> {
         match self {
             Self::ByPlane(w) => Some(w[planes.start * columns..planes.end * columns].into()),

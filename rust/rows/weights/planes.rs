@@ -97,7 +97,6 @@ pub struct Planes {
 impl Planes {
     /// # Panics
     /// If there are not weights for each head.
-    #[must_use]
     pub fn new(heads: Vec<Head>, weights: Table) -> Self {
         let [planes, columns] = weights.shape();
         assert_eq!(planes, heads.len());
@@ -114,7 +113,6 @@ impl Planes {
         }
     }
 
-    #[must_use]
     pub fn is_exact(&self) -> bool {
         !self.inexact && matches!(self.weights, Weights::Halves(_) | Weights::Counts { .. })
     }
@@ -249,7 +247,6 @@ impl Planes {
         Ok(())
     }
 
-    #[must_use]
     pub fn is_finite(&self) -> bool {
         let finite = match &self.weights {
             Weights::Float(table) => all_finite(table.numbers().unwrap_or_default()),

@@ -14,12 +14,10 @@ pub struct Common {
 }
 
 impl Common {
-    #[must_use]
     pub(in crate::rows) fn new(decay: Decay, age: i64) -> Self {
         Self { decay, age }
     }
 
-    #[must_use]
     pub(in crate::rows) fn age(&self) -> i64 {
         self.age
     }

@@ -23,7 +23,6 @@ pub enum Layout {
 impl Layout {
     /// How far apart two planes are, and two columns.
     #[inline(always)]
-    #[must_use]
     pub(in crate::rows) fn steps(self, [planes, columns]: [usize; 2]) -> [usize; 2] {
         match self {
             Self::ByPlane => [columns, 1],
@@ -57,7 +56,6 @@ pub struct Table {
 }
 
 impl Table {
-    #[must_use]
     pub fn zero(shape: [usize; 2]) -> Self {
         Self { shape, ..Self::default() }
     }
@@ -89,7 +87,6 @@ impl Table {
         Ok(Some(Self { numbers, layout: Layout::ByPlane, shape, most, within: None }))
     }
 
-    #[must_use]
     pub fn shaped(self, shape: [usize; 2]) -> Option<Self> {
         if self.shape == shape {
             return Some(self);
@@ -98,24 +95,20 @@ impl Table {
         is_line.then_some(Self { shape, layout: Layout::ByPlane, within: None, ..self })
     }
 
-    #[must_use]
     pub fn shape(&self) -> [usize; 2] {
         self.shape
     }
 
-    #[must_use]
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
     /// How far apart two planes are, and two columns.
-    #[must_use]
     pub fn steps(&self) -> [usize; 2] {
         self.layout.steps(self.shape)
     }
 
     /// No |number| is larger, and none is -0.0; infinite: nobody has looked.
-    #[must_use]
     pub fn most(&self) -> f64 {
         self.most
     }
@@ -135,13 +128,11 @@ impl Table {
     }
 
     /// Whether nothing has ever been put in.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         matches!(self.numbers, Numbers::Zero)
     }
 
     /// The numbers as they stand; `None`: zeros.
-    #[must_use]
     pub fn numbers(&self) -> Option<&[f64]> {
         match &self.numbers {
             Numbers::Zero => None,

@@ -13,7 +13,6 @@ pub struct Undo {
 impl Undo {
     /// Before the numbers at these places change. False: there is no memory, and they are not to be changed.
     #[inline]
-    #[must_use]
     pub(in crate::rows) fn keep(
         &mut self,
         places: impl ExactSizeIterator<Item = usize>,
@@ -23,12 +22,10 @@ impl Undo {
         !self.has_failed
     }
 
-    #[must_use]
     pub fn has_failed(&self) -> bool {
         self.has_failed
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.before.is_empty()
     }
