@@ -62,7 +62,8 @@ def _large_cells() -> Iterator[None]:
 def _line(word: str, typed: list[str], form: Form, *, is_known: bool) -> str | None:
     options, file, steps = list(form.options), word, []
     if form.ending:
-        file = unused(f"{_stem(word)}{form.ending}")
+        path = Path(word)
+        file = unused(f"{Path(path.stem if path.suffix in PACKED else path.name).stem}{form.ending}")
         target = chosen.get()
         of_target = [] if target is None else ["--target", target]
         program = ["python", "-c", form.program] if form.program else [PROGRAM, "convert"]
@@ -90,8 +91,3 @@ def _line(word: str, typed: list[str], form: Form, *, is_known: bool) -> str | N
     if form.is_by_hand:
         return f"{' && '.join(steps)}   # {_BY_HAND.format(file, line)}"
     return " && ".join([*steps, line]) + f"   # {form.note}" * bool(form.note)
-
-
-def _stem(word: str) -> str:
-    path = Path(word)
-    return Path(path.stem if path.suffix in PACKED else path.name).stem

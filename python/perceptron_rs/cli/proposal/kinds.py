@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import pickletools
+import re
 import tarfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TextIO
 
 import numpy as np
 
-from perceptron_rs.cli.proposal.arrays import of_matlab, of_named, of_npy, of_npz
+from perceptron_rs.cli.proposal.columns import CLASSES
 from perceptron_rs.cli.proposal.form import LOOKED_AT, Form, Text, made
 from perceptron_rs.cli.proposal.lines import of_text
 from perceptron_rs.cli.proposal.tables import of_parquet
@@ -35,7 +36,9 @@ _FRAMES = {
     **dict.fromkeys((".h5", ".hdf5"), "pandas.read_hdf(f)"),
     ".pkl": "pandas.DataFrame(pandas.read_pickle(f))",
 }
-_OF_ARRAYS = {".npy": of_npy, ".npz": of_npz, ".mat": of_matlab}
+#: What examples and labels are called among arrays.
+_EXAMPLES = re.compile("x|data|features|images|arr_0|x_?train|train_?(set_)?(x|data|images)", re.IGNORECASE)
+_LABELS = re.compile("y|labels?|targets?|arr_1|y_?train|train_?(set_)?(y|labels?)", re.IGNORECASE)
 #: A pickle may run anything.
 _TRUSTED = "a pickle can run anything: only of somebody whom you trust"
 
@@ -54,10 +57,8 @@ def form_of(path: Path) -> Form | None:
     suffix = first.suffix.lower()
     if suffix == ".arrow" and not begin.startswith(b"ARROW1"):
         suffix = ".arrows"
-    if suffix in _OF_ARRAYS:
-        return _OF_ARRAYS[suffix](first)
-    if suffix == ".sql":
-        return None
+    if suffix in _OF_SUFFIX:
+        return _OF_SUFFIX[suffix](first)
     if suffix in (".pkl", ".pickle"):
         return _of_pickle(first, begin)
     if suffix in _FRAMES:
@@ -93,7 +94,7 @@ def _of_pickle(path: Path, begin: bytes) -> Form | None:
     names = " ".join(texts).split()
     if "DataFrame" in names or not any(name.startswith("numpy") for name in names):
         return _frame(".pkl")._replace(note=_TRUSTED)
-    form = of_named(partial(np.load, path, allow_pickle=True), names, is_pair=True)
+    form = _of_named(partial(np.load, path, allow_pickle=True), names, is_pair=True)
     return form and form._replace(note=_TRUSTED)
 
 
@@ -115,3 +116,57 @@ def _of_archive(sizes: dict[str, int], opened: Callable[[str], IO[bytes] | None]
     known = [name for name in sizes if Path(name).suffix.lower() in SUFFIXES]
     name = max(known, key=lambda name: sizes[name], default=None)
     return None if name is None else of_text(Text(name, partial(opened, name)))
+
+
+def _of_named(read: Callable[[], Any], names: Iterable[str], *, is_pair: bool = False) -> Form | None:
+    """Return arrays X and y of others that are called like it; of a pair without names, those two."""
+    names = list(names)
+    called = [next(filter(pattern.fullmatch, names), None) for pattern in (_EXAMPLES, _LABELS)]
+    places: list[Any] = [0, 1] if is_pair and None in called else called
+    if None in places:
+        return None
+
+    def write(out: TextIO) -> None:
+        arrays = read()
+        X, y = (np.array(arrays[place]) for place in places)
+        np.savez(out.buffer, X=X.reshape(len(X), -1), y=y.ravel())
+
+    return Form((), ending=".new.npz", write=write)
+
+
+def _of_npz(path: Path) -> Form | None:
+    """Return arrays X and y, unless they are there."""
+    with np.load(path) as arrays:
+        names = arrays.files
+    return None if {"X", "y"} <= {*names} else _of_named(partial(np.load, path), names)
+
+
+def _of_matlab(path: Path) -> Form | None:
+    """Return arrays X and y of a file of MATLAB."""
+    io = import_module("scipy.io")
+    return _of_named(partial(io.loadmat, path), (name for name, *_ in io.whosmat(path)))
+
+
+def _of_npy(path: Path) -> Form | None:
+    """Return the labels that lie beside an array, else those of its last column, if it may hold some."""
+    array = np.load(path, mmap_mode="r")
+    if array.ndim != 2:
+        return None
+    beside = [other for other in sorted(path.parent.glob("*.npy")) if _LABELS.fullmatch(other.stem)]
+    for labels in beside:
+        if np.load(labels, mmap_mode="r").shape == array.shape[:1]:
+            return Form(["--labels", str(labels)])
+    X, y = array[:, :-1], array[:, -1]
+    classes = np.unique(y)
+    if not (2 <= len(classes) <= CLASSES and np.array_equal(classes, np.floor(classes))):
+        return None
+    return Form((), ending=".new.npz", write=lambda out: np.savez(out.buffer, X=X, y=y.astype(int)))
+
+
+#: Files that are told by their suffix.
+_OF_SUFFIX: dict[str, Callable[[Path], Form | None]] = {
+    ".npy": _of_npy,
+    ".npz": _of_npz,
+    ".mat": _of_matlab,
+    ".sql": lambda _: None,
+}

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from perceptron_rs.cli.proposal.columns import LINES, OF_LABELS, OF_SCORES, TableColumns, cell, has_words
 from perceptron_rs.cli.proposal.form import Form, Text, made
-from perceptron_rs.cli.proposal.tables import Table, of_rows
+from perceptron_rs.cli.proposal.tables import of_records
 
 Record: TypeAlias = dict[str, Any]
 
@@ -54,13 +54,8 @@ def of_json(text: Text) -> Form | None:
     columns = TableColumns(names, cells, _OF_JSON, ".", has_names=False) if names else None
     if columns is None or not (columns.is_found or several):
         return None
-    if several is None and (columns.mark or columns.limit):  # as a table, of which more can be read
-
-        def rows() -> Iterator[list[str]]:
-            yield names
-            yield from ([cell(record.get(name)) for name in names] for record in objects(text.whole()))
-
-        return of_rows(Table(rows, [names, *map(list, zip(*cells, strict=True))]), len(names))
+    if several is None and (columns.mark or columns.limit):
+        return of_records(names, cells, lambda: objects(text.whole()))
     drop = [name for name in lists if name != several]
     options = columns.options(is_hashed=True, drop=drop, several=several)
     if is_lines and not changes:

@@ -6,7 +6,7 @@ import ast
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import chain, islice, zip_longest
@@ -252,18 +252,10 @@ def _has_gaps(names: list[str], cells: list[list[str]]) -> bool:
 
 
 def _told_apart(names: list[str]) -> list[str]:
-    """Return names of which no two are equal: later ones get a number."""
-    distinct: list[str] = []
-    used: set[str] = set()
-    numbers: dict[str, int] = {}
-    for name in names:
-        one = name
-        while name.strip() and one in used:
-            numbers[name] = numbers.get(name, 1) + 1
-            one = f"{name}_{numbers[name]}"
-        used.add(one)
-        distinct.append(one)
-    return distinct
+    """Return names of which no two are equal: later ones get the number of their column."""
+    first: dict[str, int] = {}
+    is_first = [first.setdefault(name, i) == i or not name.strip() for i, name in enumerate(names)]
+    return [name if is_first[i] else f"{name}_{i + 1}" for i, name in enumerate(names)]
 
 
 def _evenness(lines: list[str], delimiter: str) -> int:
@@ -300,9 +292,20 @@ def of_parquet(path: Path, first: Path) -> Form | None:
     if not (columns.mark or columns.limit):
         return Form(columns.options())
 
+    def records() -> Iterator[dict[str, object]]:
+        for batch in dataset.dataset(path).to_batches(columns=names):
+            yield from batch.to_pylist()
+
+    return of_records(names, cells, records)
+
+
+def of_records(
+    names: list[str], cells: list[list[str]], records: Callable[[], Iterable[Mapping[str, object]]]
+) -> Form | None:
+    """Return what learns from records as a table with commas, of which more can be read."""
+
     def rows() -> Rows:
         yield names
-        for batch in dataset.dataset(path).to_batches(columns=names):
-            yield from (list(map(cell, row.values())) for row in batch.to_pylist())
+        yield from ([cell(record.get(name)) for name in names] for record in records())
 
     return of_rows(Table(rows, [names, *map(list, zip(*cells, strict=True))]), len(names))
