@@ -2,6 +2,7 @@
 
 import pickle
 import struct
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from perceptron_rs.arrays.named import zeros
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.io import Source
 from perceptron_rs.linear.packed_model import PackedModel
+from perceptron_rs.prediction.hyperplanes import columns_with_weights
 from perceptron_rs.schema.columns import COLUMNS, Places, check_columns, packed, unpacked, within
 
 WIDE, N, FEW = 1 << 14, 60, 40
@@ -103,6 +105,23 @@ def test_training_goes_on_with_the_same_bits(engine_name, learner, options, tmp_
         a, b = model.fit(X, y), loaded.fit(X, y)
     assert digest(a) == digest(b)
     assert a.coef_.tobytes() == b.coef_.tobytes()
+
+
+@pytest.mark.parametrize("is_loaded", [False, True])
+@pytest.mark.parametrize(
+    ("learner", "options"), [(Perceptron, {"penalty": "l1", "alpha": 1e-3}), (AveragedPerceptron, {})]
+)
+def test_digests_and_columns_in_use_make_no_zeros(learner, options, is_loaded, tmp_path, monkeypatch):
+    model = learner(max_iter=3, tol=None, **options).fit(*examples(N // 3, d=32 * WIDE))
+    model.save(tmp_path / "model")
+    model = load(tmp_path / "model") if is_loaded else model
+    tracemalloc.start()
+    answers = digest(model), columns_with_weights(model).tolist()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 8 * (N // 3) * 32 * WIDE / 2
+    monkeypatch.setattr(learner, "_few", lambda self: None)
+    assert answers == (digest(model), np.flatnonzero(model.coef_.any(axis=0)).tolist())
 
 
 def test_loading_and_predicting_make_no_zeros(tmp_path, monkeypatch):

@@ -125,11 +125,11 @@ class FileModel:
 
 def _with_weights(model: Any) -> int:
     """Return how many columns have a weight other than 0."""
-    from perceptron_rs.prediction.hyperplanes import hyperplanes
+    from perceptron_rs.prediction.hyperplanes import columns_with_weights
 
-    planes = hyperplanes(model)
-    assert planes is not None  # else nothing could have been rounded
-    return int(planes[0].any(axis=0).sum())
+    columns = columns_with_weights(model)
+    assert columns is not None  # else nothing could have been rounded
+    return len(columns)
 
 
 def load_model(path: Path, threads: int | None = None, *, sequences: bool | None = False) -> Any:

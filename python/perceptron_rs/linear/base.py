@@ -124,8 +124,16 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, Scoring, Trainable, 
     def _prediction_parameters(self) -> dict[str, object]:
         return {"learner": self._schema.learner, "tie": self.tie}
 
-    def _prediction_arrays(self) -> State:
-        return {f"{name}_": array for name, array in self.predictor_.items()}
+    def _settled_state(self) -> dict[str, Any]:
+        few = self._few()
+        return super()._settled_state() if few is None else few.settled()
+
+    def _prediction_arrays(self) -> dict[str, Any]:
+        few = self._few()
+        if few is None:
+            return {f"{name}_": array for name, array in self.predictor_.items()}
+        coef, intercept = few.few
+        return {"coef_": few.spread(coef), "intercept_": intercept}
 
     @property
     def t_(self) -> int:

@@ -8,8 +8,9 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays.named import settled_arrays
 from perceptron_rs.engines import Engine, Model, State, get_engine
-from perceptron_rs.schema.columns import COLUMNS, Places, is_by_column, spread, unpacked
+from perceptron_rs.schema.columns import COLUMNS, Places, Spread, is_by_column, spread, unpacked
 
 Value = TypeVar("Value", bound=np.generic)
 
@@ -85,6 +86,18 @@ class PackedModel:
             for name, array in state.items()
         }
         return few | {COLUMNS: np.append(places.columns, places.n_columns)}
+
+    def settled(self) -> dict[str, Any]:
+        """Return its numbers with all pending penalties applied; weights as `Spread`."""
+        return {
+            name: self.spread(array) if is_by_column(name, array) else array
+            for name, array in settled_arrays(self._few).items()
+        }
+
+    def spread(self, weights: NDArray[np.float64]) -> Spread:
+        """Return weights that stand in their places."""
+        few = np.ascontiguousarray(weights[:, self._places.places])
+        return Spread(few, np.append(self._places.columns, self._places.n_columns))
 
     def state(self) -> State:
         """Return all that it takes to go on, with all columns."""

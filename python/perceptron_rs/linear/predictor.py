@@ -103,6 +103,14 @@ class LinearPredictor(Classifier):
         """What predicts."""
         return {"coef": dense(self.coef_), "intercept": self.intercept_}
 
+    def _few(self) -> PackedModel | None:
+        """Return a model of the columns with weights alone; None where that does not save half."""
+        model = self._model
+        if isinstance(model, PackedModel) or not self._takes_packed:
+            return model if isinstance(model, PackedModel) else None
+        state = self._packed()
+        return PackedModel(get_engine("rust"), self._schema.algorithm, state) if COLUMNS in state else None
+
     def _packed(self) -> State:
         model = self._model
         return model.packed() if isinstance(model, PackedModel) else packed_model(cast("Model", model))

@@ -18,6 +18,7 @@ from perceptron_rs.models.container import content_digest
 from perceptron_rs.models.document import json_scalar, json_text
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.recipe.learnt import learnt_recipe
+from perceptron_rs.schema.columns import Spread
 from perceptron_rs.schema.schema import StoredExamples
 from perceptron_rs.state.fitted_attributes import flat
 from perceptron_rs.targets.planes import is_multilabel
@@ -82,12 +83,13 @@ class LearntArrays:
     Parameters
     ----------
     numbers : dict of str to ndarray
-        What was learnt; of stored rows their digests, which do not depend on how they are stored.
+        What was learnt; of stored rows their digests, which do not depend on how they are stored. Weights of
+        few columns are a `Spread`.
     settings : dict
         Classes, names, and the parameters that predicting reads, as JSON holds them; or functions.
     """
 
-    numbers: Arrays
+    numbers: dict[str, Any]
     settings: dict[str, object]
 
     @property
@@ -114,7 +116,7 @@ def learnt_arrays(model: Predictor) -> LearntArrays:
     if (calibration := calibration_to_json(model)) is not None:
         settings["calibration_"] = calibration
     return LearntArrays(
-        {name: np.asarray(array) for name, array in numbers.items()},
+        {name: array if isinstance(array, Spread) else np.asarray(array) for name, array in numbers.items()},
         {
             name: value if callable(value) or isinstance(value, dict | list) else json_scalar(value)
             for name, value in settings.items()
@@ -122,9 +124,9 @@ def learnt_arrays(model: Predictor) -> LearntArrays:
     )
 
 
-def _compared(model: Predictor, *, predicts: bool) -> Arrays:
+def _compared(model: Predictor, *, predicts: bool) -> dict[str, Any]:
     """Return the arrays that predict, or the others, in the form in which two trainings are compared."""
-    arrays: Arrays = {}
+    arrays: dict[str, Any] = {}
     parts = [
         part
         for part in model._schema.parts_of(model)
@@ -201,7 +203,8 @@ def arrays(model: Predictor) -> Arrays:
     """Return what predictions depend on, all else in the schema, and the other attributes of a fit."""
     learnt = learnt_arrays(model)
     known = {name: _setting_object(value) for name, value in learnt.settings.items()}
-    known |= _compared(model, predicts=False) | learnt.numbers
+    numbers = _compared(model, predicts=False) | learnt.numbers
+    known |= {name: np.asarray(array) for name, array in numbers.items()}
     others = {name: value for name, value in flat(model).items() if name.endswith("_")}
     return {name: _shown_array(value) for name, value in others.items() if name not in known} | known
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -213,18 +213,18 @@ def _are_sizes(values: object) -> bool:
 
 def content_digest(
     document: dict[str, object],
-    tensors: Tensors,
+    tensors: Mapping[str, Any],
     stored: Callable[[NDArray[np.generic]], NDArray[np.generic]] = np.asarray,
 ) -> str:
     """Return the SHA-256 of a document and of the names, types, shapes and bits of tensors, as ``stored``."""
     total = hashlib.sha256()
+    vectors = {name: array if array.shape else np.atleast_1d(array) for name, array in tensors.items()}
     parts = {
-        name: [stored(np.atleast_1d(array)[:0]).dtype.name, list(array.shape)]
-        for name, array in tensors.items()
+        name: [stored(array[:0]).dtype.name, list(tensors[name].shape)] for name, array in vectors.items()
     }
     total.update(json_text([document, parts]).encode())
-    for name in sorted(tensors):
-        array = np.atleast_1d(tensors[name])
+    for name in sorted(vectors):
+        array = vectors[name]
         for rows in pieces(len(array), array.size // max(len(array), 1)):
             part = np.ascontiguousarray(array[rows]).reshape(-1)
             for piece in pieces(part.size):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.prediction.predictor import Predictor
+from perceptron_rs.schema.columns import COLUMNS, is_by_column
 from perceptron_rs.schema.schema import Array
 from perceptron_rs.state.learnt import learnt_of
 
@@ -45,7 +46,12 @@ class Family(Protocol):
 
 def summary_of(model: Estimator, family: Family, top: int) -> dict[str, object]:
     """Return what a model is and how it came to be, as JSON holds it."""
-    arrays = {name: [w.dtype.name, list(w.shape)] for name, w in model._schema.values(model).items()}
+    state, arrays = model._packed(), {}
+    for name, w in model._schema.values(model, state).items():
+        shape = [*w.shape]
+        if COLUMNS in state and is_by_column(name, w):
+            shape[-1] = int(state[COLUMNS][-1])
+        arrays[name] = [w.dtype.name, shape]
     story = {**what(model), "history": _history(model), "arrays": arrays, **family.shown(model, top)}
     if (calibration := learnt_of(model).calibration) is not None:
         story["calibration"] = calibration.in_words()
@@ -149,14 +155,19 @@ def largest(
     top: int,
     base: int = 0,
     words: KeptWords | None = None,
+    columns: NDArray[np.int64] | None = None,
 ) -> list[FeatureWeight]:
-    """Return the largest weights with the names of their features, and n-grams that were hashed to them."""
+    """Return the largest weights with the names of their features, and n-grams that were hashed to them.
+
+    ``columns`` are those of the weights, in their order; None: all.
+    """
     order = np.argsort(-np.abs(row), kind="stable")[:top]
+    order = order[row[order] != 0]
     largest = []
-    for j in order[row[order] != 0].tolist():
+    for j, weight in zip((order if columns is None else columns[order]).tolist(), row[order], strict=True):
         entry: FeatureWeight = {
             "feature": f"x{j + base}" if names is None else str(names[j]),
-            "weight": float(row[j]),
+            "weight": float(weight),
         }
         if words is not None:
             entry["words"], entry["signs"], entry["more_words"] = words.of(j)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.rows.sparse_weights import dense
+from perceptron_rs.schema.columns import columns_in_use
 
 
 def hyperplanes(model: object) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
@@ -29,3 +30,10 @@ def hyperplanes(model: object) -> tuple[NDArray[np.float64], NDArray[np.float64]
         np.ascontiguousarray(np.atleast_2d(dense(coef)), dtype=np.float64),
         np.atleast_1d(np.asarray(intercept, dtype=np.float64)),
     )
+
+
+def columns_with_weights(model: object) -> NDArray[np.int64] | None:
+    """Return the columns for which a classifier has weights other than 0; None if it has no planes."""
+    coef = model._prediction_arrays().get("coef_") if isinstance(model, Predictor) else None
+    planes = hyperplanes(model) if coef is None else (coef,)
+    return None if planes is None else columns_in_use(planes[0])

@@ -209,7 +209,7 @@ class Predictor:
         """Return the arrays of `_state` for files and pickles, without columns that have nothing."""
         return packed(self._state())
 
-    def _settled_state(self) -> State:
+    def _settled_state(self) -> dict[str, Any]:
         """Return the arrays of `_state` for comparisons of trainings, with all pending penalties applied."""
         return self._state()
 
@@ -239,7 +239,7 @@ class Predictor:
     def _prediction_parameters(self) -> dict[str, object]:
         """Return the parameters that predicting reads, for digests; values are JSON's, or functions."""
 
-    def _prediction_arrays(self) -> State:
+    def _prediction_arrays(self) -> dict[str, Any]:
         """Return what predicts, for digests: ``predictor_``, unless the arrays of the schema say it all."""
         return dict(self.predictor_)
 

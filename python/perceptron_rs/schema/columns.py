@@ -150,6 +150,39 @@ def spread(array: NDArray[Value], places: NDArray[np.integer], width: int) -> ND
     return whole
 
 
+class Spread:
+    """Weights (K, d) of which some columns are stored; planes are made when they are asked for.
+
+    Parameters
+    ----------
+    few : ndarray of shape (K, m), float64
+        Those of the columns.
+    columns : ndarray of shape (m + 1,), int64
+        Those of a packed state.
+    """
+
+    def __init__(self, few: NDArray[np.float64], columns: NDArray[np.int64]) -> None:
+        self.few, self.columns = few, columns
+        self.dtype, self.shape = few.dtype, (len(few), int(columns[-1]))
+        self.size = len(few) * self.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.few)
+
+    def __getitem__(self, planes: slice | int) -> NDArray[np.float64]:
+        return spread(self.few[planes], self.columns[:-1], self.shape[1])
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NDArray[np.float64]:
+        return self[:]
+
+
+def columns_in_use(weights: NDArray[np.float64] | Spread) -> NDArray[np.int64]:
+    """Return the columns of which a weight is not 0."""
+    if isinstance(weights, Spread):
+        return weights.columns[:-1][weights.few.any(axis=0)]
+    return np.flatnonzero(weights.any(axis=0))
+
+
 def _by_plane(array: NDArray[np.generic]) -> NDArray[np.generic]:
     return array if array.ndim > 1 else array[np.newaxis]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.csr import STORED_CSR
 from perceptron_rs.engines import State, get_engine, rows_of
 from perceptron_rs.rows.storage import STORED
-from perceptron_rs.schema.columns import COLUMNS, is_by_column
+from perceptron_rs.schema.columns import COLUMNS, Spread, is_by_column
 
 if TYPE_CHECKING:
     from perceptron_rs.state.learnt import Fitted
@@ -102,9 +102,11 @@ class Array:
         """What digests and comparisons call it."""
         return self.label or self.shown or self.attribute or self.name
 
-    def values(self, model: Fitted, state: State) -> State:
+    def values(self, model: Fitted, state: dict[str, Any]) -> dict[str, Any]:
         """Return the array of a fitted estimator by its name; nothing, if it has none."""
         value = state.get(self.name) if not self.attribute else getattr(model, self.attribute, None)
+        if isinstance(value, Spread):  # of numbers of the core
+            return {self.name: value}
         value = None if value is None else self.pack(value)
         if value is None:
             return {}

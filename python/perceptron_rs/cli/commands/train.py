@@ -37,7 +37,7 @@ from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PACKED
 from perceptron_rs.models.summary import plain
 from perceptron_rs.parameters.kinds import listed
-from perceptron_rs.prediction.hyperplanes import hyperplanes
+from perceptron_rs.prediction.hyperplanes import columns_with_weights
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.recipe.of_files import keep_recipe
 from perceptron_rs.recipe.scale import ScaleFit
@@ -239,10 +239,9 @@ class ExampleTraining(training.Training):
 
     def _kept_words(self, model: Any) -> KeptWords | None:
         """Return n-grams of the columns that a model has weights for, also those of an earlier training."""
-        planes = None if self.words is None else hyperplanes(model)
-        if self.words is None or planes is None:  # the vectors of a run vote
+        columns = None if self.words is None else columns_with_weights(model)
+        if self.words is None or columns is None:  # the vectors of a run vote
             return None
-        columns = np.flatnonzero(planes[0].any(axis=0))
         words = self.words.most_frequent(columns, model.n_features_in_, self.most)
         recipe = learnt_recipe(model)
         older = None if recipe is None else recipe.words
