@@ -4,13 +4,14 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import re
 import typing
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-from perceptron_rs import Perceptron
+from perceptron_rs import Perceptron, SequencePerceptron
 from perceptron_rs.parameters.checks import parameters_without_effect
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.sequence.structured import StructuredPerceptron
@@ -104,3 +105,30 @@ def test_a_declaration_says_whether_numbers_depend_on_a_parameter(kind):
     without = {"audit", "cache_size", "callback", "engine", "keep_on_interrupt", "n_jobs", "verbose"}
     without |= {"warm_start"}  # what was learnt before is compared by itself
     assert parameters_without_effect(kind) == without & {*kind._get_param_names()}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", [learner.kind for learner in LEARNERS.values()])
+def test_what_predicting_reads_is_checked_when_it_predicts(kind):
+    """A word that nobody knows was taken for another one, or was a KeyError."""
+    X, y = ([[["a"], ["b"]]], [["x", "y"]]) if kind is SequencePerceptron else ([[1.0], [-1.0]], [0, 1])
+    choices = {
+        "tie": "positve",
+        "prediction": "averge",
+        "decode": "vitebi",
+        "averaged": None,
+        "normalize": "no",
+    }
+    if kind is SequencePerceptron:
+        choices["beam_width"] = 0.5
+    model = kind(**{"decode": "beam"} if "beam_width" in choices else {}).fit(X, y)
+    for name, odd in choices.items():
+        if name not in (known := model.get_params()):
+            continue
+        for value in (odd, None, 0.5, [], {}):
+            model.set_params(**{name: value})
+            for call in (lambda: model.predict(X), lambda: model.score(X, y)):
+                with pytest.raises(ValueError, match=rf"{name} must be .*, got {re.escape(repr(value))}"):
+                    call()
+        model.set_params(**{name: known[name]})
+    model.predict(X)

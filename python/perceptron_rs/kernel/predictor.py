@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.arrays.named import rows_in
+from perceptron_rs.arrays.scalars import check_among
 from perceptron_rs.choices import BudgetPolicy, Prediction
 from perceptron_rs.engines import Engine, State, rows_of
 from perceptron_rs.errors import ArgumentError, overflow
@@ -193,6 +194,7 @@ class KernelPerceptronPredictor(VoteShares, KernelLearnerPredictor):
 
     def _check_prediction(self) -> None:
         super()._check_prediction()
+        check_among("prediction", self.prediction, *PREDICTIONS)
         if self.normalize and self.prediction == "vote" and is_joint(self):
             raise ArgumentError(
                 "{normalize} is not available with {prediction} and {multi_class}, where each vector votes "

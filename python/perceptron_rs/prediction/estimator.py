@@ -13,7 +13,7 @@ from perceptron_rs.prediction.predictor import Predictor, of_this_version
 from perceptron_rs.rows.examples import ValidatedRows, examples
 from perceptron_rs.sklearn_base import BaseEstimator
 from perceptron_rs.state.fitted_attributes import gathered, public_names
-from perceptron_rs.state.fixed_parameters import check_fixed_parameters
+from perceptron_rs.state.fixed_parameters import check_choices, check_fixed_parameters
 from perceptron_rs.state.learnt import RunLearnt
 from perceptron_rs.state.turns import change
 
@@ -72,6 +72,7 @@ class Estimator(Predictor, BaseEstimator):
     def _assert_ready(self) -> None:
         check_is_fitted(self, "classes_")  # without a name, all attributes are looked at
         check_fixed_parameters(self)
+        check_choices(self)
 
     def _check_parameters(self) -> None:
         """Raise ValueError for values that scikit-learn's look at single parameters lets through."""

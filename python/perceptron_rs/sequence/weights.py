@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.csr import csr_to_dense, row_numbers
 from perceptron_rs.arrays.named import State
+from perceptron_rs.arrays.scalars import whole_number
 from perceptron_rs.engines import Engine
 from perceptron_rs.estimator_attributes import feature_names
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 def beam_of(model: SequencePerceptronPredictor) -> int | None:
     """Return how many labels of a token a search keeps; None: all."""
-    return int(model.beam_width) if model.decode == "beam" else None
+    if model.decode != "beam":
+        return None
+    return whole_number("beam_width", model.beam_width, 1, 2**31 - 1)
 
 
 def cold_state(columns: int, labels: int, *, pair: bool) -> State:

@@ -8,12 +8,21 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.arrays.likes import values_in
+from perceptron_rs.arrays.scalars import check_among
+from perceptron_rs.choices import Decoding, Tie, words
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.state.learnt import Fitted, learnt_of
 
 #: The parameters of each kernel that has some.
 OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
+#: What predicting reads, and a caller may change after a fit.
+_READ: tuple[tuple[str, tuple[object, ...]], ...] = (
+    ("tie", words(Tie)),
+    ("decode", words(Decoding)),
+    ("averaged", (True, False)),
+    ("normalize", (True, False)),
+)
 
 
 def fixed_parameters(model: Fitted) -> dict[str, object]:
@@ -43,6 +52,14 @@ def check_fixed_parameters(model: object) -> None:
             values=attributes(model, changed),
             before=before,
         )
+
+
+def check_choices(model: object) -> None:
+    """Refuse words, set after a fit, that no prediction knows: they would be taken for others."""
+    own = vars(model)
+    for name, known in _READ:
+        if name in own and own[name] not in known:
+            check_among(name, own[name], *known)
 
 
 def _frozen(value: object) -> Any:
