@@ -6,14 +6,14 @@ from typing import Any
 
 from perceptron_rs.choices import EngineName
 from perceptron_rs.engines import get_engine
-from perceptron_rs.models.files import Source
+from perceptron_rs.models.files import ModelSource
 from perceptron_rs.models.reader import read_estimator, read_predictor
 from perceptron_rs.parameters.threads import check_n_jobs
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.registry import LEARNERS
 
 
-def load(path: Source) -> Any:
+def load(path: ModelSource) -> Any:
     """Load an estimator from a file written by its ``save`` method.
 
     It predicts the same bits as the saved estimator, and ``partial_fit``, or ``fit`` with ``warm_start``,
@@ -69,7 +69,7 @@ def load(path: Source) -> Any:
     return read_estimator(path, LEARNERS)[0]
 
 
-def load_predictor(path: Source, *, engine: EngineName = "rust", n_jobs: int | None = None) -> Predictor:
+def load_predictor(path: ModelSource, *, engine: EngineName = "rust", n_jobs: int | None = None) -> Predictor:
     """Load what predicts of a model file, for use in production.
 
     Its predictions are those of the estimator in the file, to the last bit. It imports neither scikit-learn
@@ -139,7 +139,7 @@ def load_predictor(path: Source, *, engine: EngineName = "rust", n_jobs: int | N
     return read_predictor(path, LEARNERS, engine=engine, n_jobs=None if n_jobs is None else int(n_jobs))
 
 
-def describe(path: Source) -> dict[str, Any]:
+def describe(path: ModelSource) -> dict[str, Any]:
     """Return the description in a model file, with the type and shape of each array.
 
     Parameters

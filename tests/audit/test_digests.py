@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from perceptron_rs import AveragedPerceptron, Perceptron, load, reproduce
 from perceptron_rs._core import Blake3
-from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, key_name
+from perceptron_rs.audit.digests import LEAST_BLOCK, Digester, DigestInput, Digests, key_name
 from perceptron_rs.engines import get_engine
 from perceptron_rs.models import describe
 from perceptron_rs.rows.examples import examples
@@ -23,7 +23,7 @@ from perceptron_rs.state.fitted_attributes import flat
 from perceptron_rs.testing.parity import _forms
 
 rng = np.random.default_rng(5)
-X = rng.integers(-2, 3, (2 * BLOCK + 300, 6))
+X = rng.integers(-2, 3, (2 * LEAST_BLOCK + 300, 6))
 LABELS = rng.integers(0, 3, len(X)).astype(np.uint32)
 WEIGHTS = rng.uniform(0.5, 2, len(X))
 KEY = bytes(range(32))
@@ -110,11 +110,11 @@ def test_no_digest_is_of_few_examples(n):
         digests = made(X[:before], LABELS[:before]) if before else Digests()
         rows = np.resize(np.arange(len(X)), n)
         for goes_on in (digests, pickle.loads(pickle.dumps(digests))):
-            for begins in (False, n >= BLOCK):
+            for begins in (False, n >= LEAST_BLOCK):
                 found = made(X[rows], LABELS[rows], None, goes_on, begins=begins)
                 assert found.size == before + n
                 for size, digest in found.blocks:
-                    assert size >= BLOCK or digest is None or size == found.size
+                    assert size >= LEAST_BLOCK or digest is None or size == found.size
         # What has never left the process covers all; the few of a file that went on have no digest.
         assert not made(X[rows], LABELS[rows], None, digests).has_gaps
 
@@ -221,7 +221,7 @@ def test_files_between_calls_tell_no_call(tmp_path):
         (blocks, key) = (describe(tmp_path / f"{number}")["digests"][name] for name in ("blocks", "key"))
         assert key is None
         assert sum(size for size, _ in blocks) == end
-        assert all(size >= BLOCK or size == end for size, _ in blocks)
+        assert all(size >= LEAST_BLOCK or size == end for size, _ in blocks)
         assert all(digest is not None for _, digest in blocks)
         assert reproduce(load(tmp_path / f"{number}"), x[:end], y[:end])
     again = load(tmp_path / "5").partial_fit(x[1016:1020], y[1016:1020])

@@ -2,7 +2,7 @@
 
 Examples are numbered in the order in which a model has seen them, over all calls. They are cut into blocks,
 and each block has one digest: of entries, labels, weights, and of the lengths of sequences, which then are
-the examples. No digest covers fewer than `BLOCK` examples unless it covers all of them, so that nobody can
+the examples. No digest covers fewer than `LEAST_BLOCK` examples unless it covers all of them, so that nobody can
 find the labels of a few by trying. With a key, digests are keyed. ARITHMETIC.md says which bytes they are of.
 """
 
@@ -21,7 +21,7 @@ from perceptron_rs.engines import Rows, rows_of
 from perceptron_rs.errors import ArgumentError, OptionsError
 
 #: Examples in a block, at least; a rest of fewer joins the block before.
-BLOCK = 1000
+LEAST_BLOCK = 1000
 
 #: A number of examples, and their digest; None if they have none.
 BlockDigest: TypeAlias = tuple[int, str | None]
@@ -51,7 +51,7 @@ class DigestInput:
 
 
 class _Part:
-    """Examples one after another, up to `BLOCK` of them."""
+    """Examples one after another, up to `LEAST_BLOCK` of them."""
 
     def __init__(self, blank: Blake3) -> None:
         self.blank, self.size = blank, 0
@@ -96,14 +96,14 @@ class _Open:
 
     blank: Blake3  # with the key, if there is one
     columns: int
-    last: bytes | None  # the digest of the last `BLOCK` examples, which the rest may yet join
+    last: bytes | None  # the digest of the last `LEAST_BLOCK` examples, which the rest may yet join
     rest: _Part
 
     def block(self) -> BlockDigest:
         """Return the block that the examples so far are."""
         size, parts = 0, b""
         if self.last is not None:
-            size, parts = BLOCK, self.last
+            size, parts = LEAST_BLOCK, self.last
         if self.rest.size:
             size, parts = size + self.rest.size, parts + self.rest.digest(self.columns)
         return size, _digest(self.blank, parts).hex()
@@ -225,12 +225,12 @@ class Digester:
         end = len(examples) if end is None else end
         self.added += end - begin
         while begin < end:
-            until = min(end, begin + BLOCK - self._rest.size)
+            until = min(end, begin + LEAST_BLOCK - self._rest.size)
             self._rest.add(examples, begin, until)
             begin = until
-            if self._rest.size == BLOCK:
+            if self._rest.size == LEAST_BLOCK:
                 if self._last is not None:
-                    self._done = (*self._done, (BLOCK, _digest(self._blank, self._last).hex()))
+                    self._done = (*self._done, (LEAST_BLOCK, _digest(self._blank, self._last).hex()))
                 self._last, self._rest = self._rest.digest(self.columns), _Part(self._blank)
 
     def end(self) -> Digests:
@@ -289,7 +289,7 @@ def _without_gaps(blocks: tuple[BlockDigest, ...]) -> tuple[BlockDigest, ...]:
     """Drop the digests of blocks that are too small, but for a single block; join blocks without a digest."""
     joined: list[BlockDigest] = []
     for size, digest in blocks:
-        shown = digest if size >= BLOCK or len(blocks) == 1 else None
+        shown = digest if size >= LEAST_BLOCK or len(blocks) == 1 else None
         if joined and shown is None and joined[-1][1] is None:
             joined[-1] = (joined[-1][0] + size, None)
         else:

@@ -22,7 +22,7 @@ from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
 from perceptron_rs.arrays.csr import StoredRows
 from perceptron_rs.arrays.named import are_zeros
 from perceptron_rs.audit import NOT_SAVED, RECORD
-from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, refuse_other_key
+from perceptron_rs.audit.digests import LEAST_BLOCK, Digester, DigestInput, Digests, refuse_other_key
 from perceptron_rs.audit.key import KeyGiven, key_of
 from perceptron_rs.engines import RunState
 from perceptron_rs.estimator_attributes import Parametrised, attributes, parameter_names, remembered
@@ -95,7 +95,7 @@ def recorded(
         yield
         _add_call(estimator, call, n, None)
         return
-    key, begins = key_of(estimator.audit_key), method != "partial_fit" and n >= BLOCK
+    key, begins = key_of(estimator.audit_key), method != "partial_fit" and n >= LEAST_BLOCK
 
     def digested() -> Digests:
         return before.with_call(stored, call.columns, labels, weights, lengths, key=key, begins=begins)

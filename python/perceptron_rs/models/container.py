@@ -33,7 +33,7 @@ from safetensors import numpy as safetensors
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.models.document import Tensors, json_text, json_value
-from perceptron_rs.models.files import Source, open_regular
+from perceptron_rs.models.files import ModelSource, open_regular
 
 #: Raised when what a file holds changes. Those before 7 were never released, and are not read.
 FORMAT_VERSION = 7
@@ -91,7 +91,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, object]:
         return _checked_header(file, size)[0]
 
 
-def unpack(path: Source) -> tuple[dict[str, object], Tensors]:
+def unpack(path: ModelSource) -> tuple[dict[str, object], Tensors]:
     """Return the document and the tensors of a model file; ValueError if it is not sound."""
     file, size = open_regular(path)
     with file:

@@ -37,7 +37,7 @@ def _name_of(path: object, argument: str = "path") -> str:
 
 
 #: What is read: a file by its path, one that is open in binary mode, or what one holds.
-Source: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO"
+ModelSource: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO"
 #: What is written: bytes, or a function that gives them piece by piece, from the start each time.
 Written: TypeAlias = bytes | Callable[[], Iterable[bytes | memoryview]]
 
@@ -144,7 +144,7 @@ def _sync_folder(folder: Path) -> None:
             raise OSError(error.errno or errno.EIO, reason, os.fspath(folder)) from error
 
 
-def file_name(source: Source) -> str:
+def file_name(source: ModelSource) -> str:
     """Return what errors call a file: its path, or what it is."""
     if isinstance(source, bytes | bytearray | memoryview):
         return f"{len(source)} bytes"
@@ -154,7 +154,7 @@ def file_name(source: Source) -> str:
     return repr(name) if isinstance(name, str) else "an open file"
 
 
-def open_regular(path: Source) -> tuple[BinaryIO, int]:
+def open_regular(path: ModelSource) -> tuple[BinaryIO, int]:
     """Open a regular file to be read, and return it with its size; so bytes, and the rest of an open file."""
     if not isinstance(path, str | os.PathLike):
         if isinstance(path, io.TextIOBase):

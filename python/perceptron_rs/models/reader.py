@@ -25,7 +25,7 @@ from perceptron_rs.models.document import (
     Tensors,
     widened,
 )
-from perceptron_rs.models.files import Source, file_name
+from perceptron_rs.models.files import ModelSource, file_name
 from perceptron_rs.models.parameters import all_parameters, checked, parameters_from_json
 from perceptron_rs.parameters.exclusions import check_exclusions
 from perceptron_rs.schema.schema import is_count
@@ -59,7 +59,7 @@ class Known(Protocol):
 
 
 def read_estimator(
-    path: Source, learners: Mapping[str, Known]
+    path: ModelSource, learners: Mapping[str, Known]
 ) -> tuple[Estimator, dict[str, object], Tensors]:
     """Return the estimator in a file, its description and its tensors; ``learners`` are those by name."""
     from perceptron_rs.models.training_record import publish_record  # what only predicts has no use for it
@@ -78,7 +78,7 @@ def read_estimator(
 
 
 def read_predictor(
-    path: Source, learners: Mapping[str, Known], *, engine: str, n_jobs: int | None
+    path: ModelSource, learners: Mapping[str, Known], *, engine: str, n_jobs: int | None
 ) -> Predictor:
     """Return what predicts of the estimator in a file."""
     with _loading(path):
@@ -95,7 +95,7 @@ def read_predictor(
 
 
 @contextmanager
-def _loading(path: Source) -> Iterator[None]:
+def _loading(path: ModelSource) -> Iterator[None]:
     """Name the file in errors."""
     try:
         yield

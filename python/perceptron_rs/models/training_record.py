@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from perceptron_rs.audit import RECORD
-from perceptron_rs.audit.digests import BLOCK, Digests
+from perceptron_rs.audit.digests import LEAST_BLOCK, Digests
 from perceptron_rs.audit.record import Call, FitMethod, calls_of, record_of
 from perceptron_rs.errors import about
 from perceptron_rs.estimator_attributes import Parametrised, parameter_names
@@ -163,11 +163,11 @@ def _are_digests(description: Any) -> bool:
     key, blocks = description["key"], description["blocks"]
     if not (key is None or _is_hex(key, 16)) or not _are_pairs(blocks):
         return False
-    least = 1 if len(blocks) == 1 else BLOCK
+    least = 1 if len(blocks) == 1 else LEAST_BLOCK
     return all(
         is_count(size)
         and size > 0
-        and (digest is None or (_is_hex(digest, 64) and least <= size < 2 * BLOCK))
+        and (digest is None or (_is_hex(digest, 64) and least <= size < 2 * LEAST_BLOCK))
         for size, digest in blocks
     )
 
