@@ -110,7 +110,7 @@ def test_the_report_of_a_run_becomes_attributes():
         model.fit(X, labels)
     report = calls[0].report
     assert model.mistakes_per_epoch_.tolist() == report.mistakes.tolist()
-    assert model.mistakes_per_example_.tolist() == report.mistakes_per_example.tolist()
+    assert model.mistakes_per_example_.tolist() == report.tracked["mistakes_per_example"].tolist()
     assert model.n_iter_per_class_.tolist() == report.n_iter.tolist() == [model.n_iter_] * 3
     assert model.n_mistakes_ == report.mistakes.sum()
     assert model.loss_curve_ == [sum(each) / 3 for each in report.losses.tolist()]

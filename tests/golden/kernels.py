@@ -89,7 +89,7 @@ def kernel(engine: Engine, case: Case, layout: str) -> Case:
     schedule = Schedule(int(case["first_epoch"]), int(case["max_iter"]))
     run = engine.start(Data(matrix, labels, weights), engine.Model.from_state("kernel", zeros), settings)
     report = follow(run, settings, schedule)
-    per_example = report.mistakes_per_example
+    per_example = report.tracked.get("mistakes_per_example")
     assert per_example is not None
     after = report.state.state()
     found = {

@@ -180,7 +180,7 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
     X = rows(engine, draw(case["type"], seed, (n, d), int(case["zeros"])), layout)
     model = engine.Model.from_state(learner, state)
     report = follow(engine.start(Data(X, labels, sample_weight), model, settings), settings, schedule)
-    per_example = report.mistakes_per_example
+    per_example = report.tracked.get("mistakes_per_example")
     assert per_example is not None
     after = report.state.state()
     answer = {

@@ -2,8 +2,9 @@
 
 Examples are numbered in the order in which a model has seen them, over all calls. They are cut into blocks,
 and each block has one digest: of entries, labels, weights, and of the lengths of sequences, which then are
-the examples. No digest covers fewer than `LEAST_BLOCK` examples unless it covers all of them, so that nobody can
-find the labels of a few by trying. With a key, digests are keyed. ARITHMETIC.md says which bytes they are of.
+the examples. No digest covers fewer than `LEAST_BLOCK` examples unless it covers all of them, so that nobody
+can find the labels of a few by trying. With a key, digests are keyed. ARITHMETIC.md says which bytes they
+are of.
 """
 
 from __future__ import annotations

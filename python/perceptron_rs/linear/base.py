@@ -24,7 +24,7 @@ from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.prediction.estimator import begin_anew
 from perceptron_rs.prediction.scoring import Scoring
 from perceptron_rs.rows.examples import ValidatedRows
-from perceptron_rs.rows.sparse_weights import dense
+from perceptron_rs.rows.sparse_weights import as_sparse, dense
 from perceptron_rs.settings import Linear
 from perceptron_rs.sklearn_base import CallbackSupportMixin, fit_context
 from perceptron_rs.state.turns import exclusive
@@ -44,7 +44,9 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, Scoring, Trainable, 
     @property
     def coef_(self) -> MatrixLike:
         """Weights that predict."""
-        return self._model.coef
+        coef, learnt = self._model.coef, self._learnt
+        # A pass makes weights dense.
+        return as_sparse(coef) if learnt.as_sparse and learnt.model.last_pass is None else coef
 
     @coef_.setter
     def coef_(self, coef: object) -> None:

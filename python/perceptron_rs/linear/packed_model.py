@@ -48,11 +48,6 @@ class PackedModel:
         """A model of the engine with all columns."""
         return self.engine.Model.from_state(self.learner, unpacked(self.packed()))
 
-    def of_engine(self, engine: Engine) -> Model:
-        """Return a model of an engine with all columns."""
-        same = self if engine is self.engine else PackedModel(engine, self.learner, self.packed())
-        return same.whole
-
     @property
     def shape(self) -> tuple[int, int]:
         """Planes and columns."""
@@ -80,12 +75,7 @@ class PackedModel:
 
     def packed(self) -> State:
         """Return the state."""
-        state, places = self._few.state(), self._places
-        few = {
-            name: np.ascontiguousarray(array[:, places.places]) if is_by_column(name, array) else array
-            for name, array in state.items()
-        }
-        return few | {COLUMNS: np.append(places.columns, places.n_columns)}
+        return self._places.packed(self._few.state())
 
     def settled(self) -> dict[str, Any]:
         """Return its numbers with all pending penalties applied; weights as `Spread`."""

@@ -16,12 +16,11 @@ from perceptron_rs.audit.record import next_record
 from perceptron_rs.engines import RunState, get_engine
 from perceptron_rs.errors import overflow
 from perceptron_rs.estimator_attributes import check_is_fitted
-from perceptron_rs.linear.base import LinearLearner, start_from
+from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.parameters.checks import are_accepted, validated
 from perceptron_rs.parameters.groups import group_of
 from perceptron_rs.prediction.predictor import is_of
 from perceptron_rs.rows.examples import has_known_columns
-from perceptron_rs.rows.sparse_weights import as_sparse
 from perceptron_rs.state.fixed_parameters import check_fixed_parameters
 from perceptron_rs.state.turns import Turn, change, changed, turns
 from perceptron_rs.stream.fit import StreamFit
@@ -124,18 +123,6 @@ class PassLearner(LinearLearner, StreamFit):
         # To compare the others, too, would take time.
         names = [parameter.name for parameter in fields(group_of(cls)) if parameter.metadata["in_pass"]]
         cls._values = itemgetter(*names)
-
-    @property
-    def coef_(self) -> MatrixLike:
-        """Weights that predict."""
-        coef = self._model.coef
-        # A pass makes weights dense.
-        learnt = self._learnt
-        return as_sparse(coef) if learnt.as_sparse and learnt.model.last_pass is None else coef
-
-    @coef_.setter
-    def coef_(self, coef: object) -> None:
-        start_from(self, coef=coef)
 
     def sparsify(self) -> Self:
         """Convert ``coef_`` to a CSR matrix, which is smaller if most of the weights are 0.

@@ -118,7 +118,8 @@ class LinearPredictor(Classifier):
     def _model_of(self, engine: Engine) -> LinearModel:
         model = self._model
         if isinstance(model, PackedModel):
-            return model.of_engine(engine)
+            same = model if engine is model.engine else PackedModel(engine, model.learner, model.packed())
+            return same.whole
         return model if is_of(engine, model) else self._model_from(engine, model.state())
 
     def _model_from(self, engine: Engine, state: State) -> LinearModel:

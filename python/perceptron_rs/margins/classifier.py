@@ -29,7 +29,6 @@ from perceptron_rs.margins.search.maximum import solve
 from perceptron_rs.margins.search.problem import Problem, search_options
 from perceptron_rs.models.exporting import Exported
 from perceptron_rs.models.saving import save
-from perceptron_rs.parameters.checks import check_values
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.prediction.scoring import Scoring
@@ -261,9 +260,6 @@ class MaxMarginClassifier(
             self.dual_coef_ = np.ascontiguousarray(weights[:, self.support_])
             is_stored = self.kernel != "precomputed"
             self._stored_support = select_rows(data.stored, self.support_) if is_stored else {}
-
-    def _check_parameters(self) -> None:
-        check_values(self)
 
     def _complain(self, result: MarginResult, classes: NDArray[np.generic], k: int) -> None:
         """Raise, or warn, that no separating plane is known."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import State
-from perceptron_rs.engines import Draft, Engine, RunState
+from perceptron_rs.engines import Engine, RunState
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.mixing.shares import DraftState, Share, apply_change, mix, share_of_draft, share_of_pass
 from perceptron_rs.settings import Chain, Data, Epoch, Linear
@@ -86,13 +86,6 @@ def _copied(state: State) -> State:
     return state if is_lent else {name: array.copy() for name, array in state.items()}
 
 
-def draft_pass(draft: Draft, data: Data, settings: Linear, mixing: str, number: int) -> PartitionPass:
-    """Learn from a partition once on a draft, which stays as it is."""
-    begin = perf_counter()
-    epoch, now, tracked = draft.learn(data, settings, number)
-    return PartitionPass(share_of_draft(now, epoch, mixing, perf_counter() - begin), tracked)
-
-
 def in_threads(
     engine: Engine, parts: Sequence[Data], settings: Linear | Chain, mixing: str, threads: int
 ) -> RoundFunction:
@@ -107,9 +100,11 @@ def in_threads(
         def learn(data: Data, settings: Linear | Chain) -> PartitionPass:
             if not isinstance(settings, Linear) or not isinstance(state, DraftState):
                 return make_pass(engine, data, settings, state, mixing, number, ended)
-            draft = free.pop()  # each thread has one at a time
+            draft, begin = free.pop(), perf_counter()  # each thread has one at a time
             try:
-                return draft_pass(draft, data, settings, mixing, number)
+                epoch, now, tracked = draft.learn(data, settings, number)
+                share = share_of_draft(now, epoch, mixing, perf_counter() - begin)
+                return PartitionPass(share, tracked)
             finally:
                 free.append(draft)
 

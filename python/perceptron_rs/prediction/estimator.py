@@ -9,6 +9,7 @@ from perceptron_rs.arrays.named import of_own_type, settled_arrays
 from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.engines import Engine, LearntModel, RunState, State, get_engine
 from perceptron_rs.estimator_attributes import check_is_fitted
+from perceptron_rs.parameters.checks import check_values
 from perceptron_rs.prediction.predictor import Predictor, of_this_version
 from perceptron_rs.rows.examples import ValidatedRows, examples
 from perceptron_rs.sklearn_base import BaseEstimator
@@ -74,8 +75,9 @@ class Estimator(Predictor, BaseEstimator):
         check_fixed_parameters(self)
         check_choices(self)
 
-    def _check_parameters(self) -> None:
-        """Raise ValueError for values that scikit-learn's look at single parameters lets through."""
+    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:  # noqa: ARG002
+        """Raise ValueError for parameters that are not what they may be, alone or together."""
+        check_values(self)
 
     def _examples(self, engine: Engine, X: MatrixLike) -> ValidatedRows:
         return examples(self, engine, X, reset=False)

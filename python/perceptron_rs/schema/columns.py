@@ -218,6 +218,14 @@ class Places:
         """Return columns of a packed state in their places."""
         return spread(array, self.places, self.width)
 
+    def packed(self, state: State) -> State:
+        """Return a state whose columns are in these places as a packed one."""
+        few = {
+            name: np.ascontiguousarray(array[:, self.places]) if is_by_column(name, array) else array
+            for name, array in state.items()
+        }
+        return few | {COLUMNS: np.append(self.columns, self.n_columns)}
+
     def rows(self, stored: State) -> State | None:
         """Return rows of CSR with the entries of these columns alone, renumbered to their places.
 

@@ -19,7 +19,7 @@ from perceptron_rs.arrays.scalars import number
 from perceptron_rs.engines import Engine, LearntModel, get_engine
 from perceptron_rs.errors import naming
 from perceptron_rs.float_mode import foreign, standard
-from perceptron_rs.parameters.checks import check_values, draw_seed, validated
+from perceptron_rs.parameters.checks import draw_seed, validated
 from perceptron_rs.prediction.estimator import Estimator, begin_anew
 from perceptron_rs.prediction.predictor import LearntAttribute
 from perceptron_rs.rows.real_numbers import numbers_in, refuse_uncomputed
@@ -241,9 +241,6 @@ class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
             As for ``fit``. The estimator then stays as it was before the call.
         """
         return self._learn(X, y, is_pass=True)
-
-    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:  # noqa: ARG002
-        check_values(self)
 
     def _learn(self, X: Sequence[object], y: Sequence[object], *, is_pass: bool) -> tuple[list[Any], int]:
         """Run epochs; return the answers of the last one in its order, and the wrong ones of the first."""

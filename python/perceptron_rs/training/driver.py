@@ -71,16 +71,6 @@ class Report:
     stopped: list[str]  # (D,): "clean", "tol", "max_iter", "callback" or "interrupt"
     tracked: State  # what the settings track, by name
 
-    @property
-    def mistakes_per_example(self) -> NDArray[np.int64] | None:
-        """Mistakes (n, D) on each example, if they are tracked."""
-        return self.tracked.get("mistakes_per_example")
-
-    @property
-    def activations(self) -> NDArray[np.float64] | None:
-        """Activations (n, K) of the last epoch, before the update; NaN where none was computed."""
-        return self.tracked.get("activations")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DriveCall:

@@ -139,8 +139,8 @@ class Validation(ValidationPart):
         self.judge, self.labels, self.weight = judge, labels, weight
         self.positive, self.tie = positive, tie
 
-    def accuracy(self, state: RunState) -> NDArray[np.float64]:
-        """Return the accuracy of each decision."""
+    def judged(self, state: RunState) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the accuracy of each decision, and minus that."""
         scores = self.judge(state)
         if not all_finite(scores):
             raise OverflowError(
@@ -160,9 +160,4 @@ class Validation(ValidationPart):
             terms = np.where(right, self.weight[piece][:, np.newaxis], 0.0)
             won = np.cumsum(np.vstack([won, terms]), axis=0)[-1]
         total = len(scores) if self.weight is None else np.cumsum(self.weight)[-1]
-        return won / total
-
-    def judged(self, state: RunState) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the accuracy of each decision, and minus that."""
-        accuracy = self.accuracy(state)
-        return accuracy, -accuracy
+        return won / total, -won / total

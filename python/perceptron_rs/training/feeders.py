@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, Self, cast
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from perceptron_rs import _core
 from perceptron_rs.arrays.csr import StoredRows
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
-from perceptron_rs.arrays.named import State
+from perceptron_rs.arrays.named import State, arrays_of
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.audit.record import FitMethod, recorded
-from perceptron_rs.engines import Engine, LearntModel, Model, Run, RunState, rows_of
+from perceptron_rs.engines import Engine, LearntModel, Run, RunState, rows_of
 from perceptron_rs.mixing.rounds import Mixed, in_threads, visited_bounds
 from perceptron_rs.mixing.shares import DraftState
 from perceptron_rs.parameters.groups import MistakeParameters, UpdateParameters
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.rows.examples import ValidatedRows, as_array, examples, unchecked
 from perceptron_rs.rows.selection import slice_rows
-from perceptron_rs.schema.columns import COLUMNS, Places, is_by_column, repacked
+from perceptron_rs.schema.columns import Places, repacked
 from perceptron_rs.settings import Chain, Data, Linear, Settings
 from perceptron_rs.targets.label_sets import LabelSets, bits, constant, is_indicator, warn_of_constant
 from perceptron_rs.targets.labels import (
@@ -265,14 +265,7 @@ class FewColumns(NamedTuple):
             whole = state.spread(places.columns, places.n_columns)
             if whole is not None:
                 return whole
-        if isinstance(state, dict):
-            few = {
-                name: np.ascontiguousarray(array[:, places.places]) if is_by_column(name, array) else array
-                for name, array in state.items()
-            }
-        else:  # a run of the engine has given it
-            few = cast("Model", state).state(places.places)
-        return repacked(few | {COLUMNS: np.append(places.columns, places.n_columns)})
+        return repacked(places.packed(arrays_of(state)))
 
     def shown_to(self, watch: Watch) -> Watch:
         """Return what sees a run over few columns as if it were one over all."""

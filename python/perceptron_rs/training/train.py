@@ -224,9 +224,8 @@ class Trainable(Estimator):
         """Put what the run reports on the estimator."""
         report = feeder.report
         if feeder.tracks:
-            assert report.activations is not None
-            feeder.activations = report.activations
-            if np.isnan(report.activations).any():
+            activations = feeder.activations = report.tracked["activations"]  # NaN where none was computed
+            if np.isnan(activations).any():
                 raise ArgumentError(
                     "{weights} must be above 0, because examples of weight 0 are not visited",
                     "use {predict} and {partial_fit} instead",
@@ -244,7 +243,7 @@ class Trainable(Estimator):
             mistakes_per_epoch=report.mistakes,
             converged=all(reason == "clean" for reason in report.stopped),
             loss_curve=None if feeder.is_pass else report.losses.mean(axis=1).tolist(),
-            mistakes_per_example=report.mistakes_per_example,
+            mistakes_per_example=report.tracked.get("mistakes_per_example"),
         )
 
     def _validate_params(self) -> None:
@@ -253,7 +252,6 @@ class Trainable(Estimator):
             super()._validate_params()
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
-        """Raise ValueError for what scikit-learn's look at single parameters lets through."""
         check_parameters(self, for_partial_fit=for_partial_fit)
 
 
