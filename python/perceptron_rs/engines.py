@@ -145,8 +145,6 @@ class LearntModel(Protocol):
 
     def __contains__(self, name: object, /) -> bool: ...
 
-    def __len__(self) -> int: ...
-
     def __getitem__(self, name: str, /) -> NDArray[Any]:
         """Return numbers by name; weights with all pending penalties applied."""
 
@@ -183,6 +181,8 @@ class LinearModel(LearntModel, Protocol):
 
 class Model(LinearModel, Protocol):
     """A model of an engine, the only one that writes to what it has learnt; of a linear learner it learns."""
+
+    def __len__(self) -> int: ...
 
     def state(self, columns: NDArray[np.int64] | None = None) -> State:
         """Return all that it takes to go on, as `LearntModel.state`; of planes also of some columns alone."""

@@ -248,7 +248,7 @@ class KernelSpec:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Kernel(Linear):
-    """A kernel perceptron: parameters are those of `Linear` but for penalty, check and average, and these.
+    """A kernel perceptron: parameters are those of `Linear`, and these; penalty, check, average stay unset.
 
     Parameters
     ----------
@@ -261,10 +261,6 @@ class Kernel(Linear):
     """
 
     learner: str = field(default="kernel", init=False)
-    penalty: None = field(default=None, init=False)
-    settle: bool = field(default=True, init=False)
-    check: str = field(default="run", init=False)
-    average: bool = field(default=False, init=False)
     kernel: KernelSpec
     cache_bytes: int
     ask: AskForRow | None = None
@@ -291,10 +287,6 @@ class Budget(Linear):
     learner: str = field(default="budget", init=False)
     fit_intercept: bool = field(default=False, init=False)
     added_feature: float = field(default=0.0, init=False)
-    penalty: None = field(default=None, init=False)
-    settle: bool = field(default=True, init=False)
-    check: str = field(default="run", init=False)
-    average: bool = field(default=False, init=False)
     kernel: KernelSpec
     budget: int
     policy: str

@@ -7,8 +7,6 @@ workers, and after workers died.
 This needs the extra ``dask``.
 """
 
-from __future__ import annotations
-
 from perceptron_rs.dask.estimators import AveragedPerceptron, Perceptron, SequencePerceptron
 from perceptron_rs.distributed.fitting import PartitionReport
 from perceptron_rs.distributed.partition import PartitionChangedError, PartitionError

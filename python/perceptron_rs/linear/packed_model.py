@@ -42,6 +42,8 @@ class PackedModel:
             if name != COLUMNS
         }
         self._few = get_engine("rust").Model.from_state(learner, state)
+        self.shape = int(self._few.shape[0]), self._places.n_columns
+        self.intercept, self.is_zero = self._few.intercept, self._few.is_zero
 
     @cached_property
     def whole(self) -> Model:
@@ -49,29 +51,14 @@ class PackedModel:
         return self.engine.Model.from_state(self.learner, unpacked(self.packed()))
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Planes and columns."""
-        return int(self._few.shape[0]), self._places.n_columns
-
-    @property
-    def is_zero(self) -> bool:
-        """Whether all is as at a start from zeros."""
-        return self._few.is_zero
-
-    @property
     def few(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Weights of some columns and intercepts that predict: all that are not 0."""
-        return self._few.coef, self._few.intercept
+        return self._few.coef, self.intercept
 
     @property
     def coef(self) -> NDArray[np.float64]:
         """Weights that predict."""
         return self._shown(self._few.coef)
-
-    @property
-    def intercept(self) -> NDArray[np.float64]:
-        """Intercepts that predict."""
-        return self._few.intercept
 
     def packed(self) -> State:
         """Return the state."""
@@ -99,9 +86,6 @@ class PackedModel:
 
     def __contains__(self, name: object, /) -> bool:
         return name in self._few
-
-    def __len__(self) -> int:
-        return len(self._few)
 
     def __getitem__(self, name: str, /) -> NDArray[Any]:
         array = self._few[name]

@@ -152,7 +152,7 @@ class VotedModel:
     def __init__(
         self, engine: Engine, last: LinearModel, vectors: Vectors, seed: int, made: Pending | None = None
     ) -> None:
-        self.engine, self.last, self.seed = engine, last, seed
+        self.engine, self.last, self.seed, self.shape = engine, last, seed, last.shape
         #: What is joined, and what is not: the runs before and the last one, None: nothing.
         self._parts: tuple[Vectors, Pending | None] = frozen(vectors), made
         self._weights: dict[str, Hyperplanes] = {}
@@ -205,14 +205,6 @@ class VotedModel:
 
     def __contains__(self, name: object, /) -> bool:
         return name in LAST
-
-    def __len__(self) -> int:
-        return len(LAST)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Planes and columns."""
-        return self.last.shape
 
     @property
     def is_zero(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -162,14 +163,12 @@ def mistake_bounds(
         problem = read_problem(X, y, engine=engine, n_jobs=n_jobs, may_be_many=True)
         w, b = _direction(problem, coef, intercept, options)
         start = _start_weights_of(w.shape, coef_init, intercept_init, has_bias=bias != "none")
-        if len(problem.classes) > 2:
-            if terms.threshold or terms.added:
-                raise ValueError(
-                    "margin_threshold and added_feature must be 0 with more than two classes: a joint "
-                    "learner has neither"
-                )
-            return _joint_bounds(problem, w, b, start, terms, has_bias=bias != "none")
-        return _bounds(problem, w[0], float(b[0]), start, terms, has_bias=bias != "none")
+        if len(problem.classes) > 2 and (terms.threshold or terms.added):
+            raise ValueError(
+                "margin_threshold and added_feature must be 0 with more than two classes: a joint learner "
+                "has neither"
+            )
+        return _bounds(problem, w, b, start, terms, has_bias=bias != "none")
 
 
 class _Terms(NamedTuple):
@@ -251,34 +250,38 @@ def _progress(
 
 
 def _bounds(
-    problem: Problem, w: Floats, b: float, start: tuple[Floats, Floats], terms: _Terms, *, has_bias: bool
+    problem: Problem, w: Floats, b: Floats, start: tuple[Floats, Floats], terms: _Terms, *, has_bias: bool
 ) -> MistakeBounds:
     norms = row_norms(problem)
-    n, longest = len(norms), float(norms.max())
+    n, longest, k = len(norms), float(norms.max()), len(problem.classes)
     rows = Fraction(longest) ** 2 + (1 if has_bias else 0)
-    radius = up_root(rows) if has_bias else longest
-    if (
-        radius == 0 and not terms.added
-    ):  # rows of zeros, and no bias: each is a mistake whenever it is visited
+    radius = up_root(rows)
+    if radius == 0 and not terms.added:  # rows of zeros: each is a mistake whenever it is visited
         return MistakeBounds(math.inf, float(n), math.inf, math.inf, 0.0, n)
-    growth, progress = rows + 2 * terms.threshold, _progress(w[np.newaxis], np.array([b]), start, terms.eta0)
-    below = distances(problem, w, b, norms, has_bias=has_bias)
-    all_epochs, plain = math.inf, _block_novikoff(problem, w, b, longest, has_bias=has_bias)
-    if math.isfinite(plain):  # R^2 / plain is not above the square of the margin
-        all_epochs = most_updates(
-            growth + Fraction(terms.added) ** 2, rows / Fraction(plain), Fraction(1), *progress
-        )
-    if terms.added:
-        gamma = _gamma_with(below, terms.added)
-        deviation, square = _deviation(below, gamma), Fraction(terms.added) ** 2
-        if math.isfinite(deviation):
-            length = 1 + Fraction(deviation) ** 2 / square
-            most = most_updates(growth + square, Fraction(gamma) ** 2, length, *progress)
-            all_epochs = min(all_epochs, most)
-    reach = up_root(growth) if terms.threshold else radius
-    gamma = best_gamma(below, reach)
+    progress, all_epochs, one = _progress(w, b, start, terms.eta0), math.inf, Fraction(1)
+    if k > 2:
+        growth = 2 * rows
+        below = joint_distances(problem, w, b, norms, has_bias=has_bias)
+        least = float(below.min())
+        if least > 0:
+            all_epochs = most_updates(growth, Fraction(least) ** 2, one, *progress)
+    else:
+        growth, square = rows + 2 * terms.threshold, Fraction(terms.added) ** 2
+        below = distances(problem, w[0], float(b[0]), norms, has_bias=has_bias)
+        plain = _block_novikoff(problem, w[0], float(b[0]), longest, has_bias=has_bias)
+        if math.isfinite(plain):  # R^2 / plain is not above the square of the margin
+            all_epochs = most_updates(growth + square, rows / Fraction(plain), one, *progress)
+        if terms.added:
+            gamma = _gamma_with(below, terms.added)
+            deviation = _deviation(below, gamma)
+            if math.isfinite(deviation):
+                length = 1 + Fraction(deviation) ** 2 / square
+                most = most_updates(growth + square, Fraction(gamma) ** 2, length, *progress)
+                all_epochs = min(all_epochs, most)
+    part, reach = 2 - Fraction(2, k), up_root(growth)  # in a joint decision, Delta^2 counts twice, too
+    gamma = best_gamma(below, reach / math.sqrt(part))
     deviation = _deviation(below, gamma)
-    one_pass = _one_pass(reach, gamma, deviation, Fraction(1), progress)
+    one_pass = _one_pass(reach, gamma, deviation, part, progress)
     return MistakeBounds(all_epochs, min(one_pass, all_epochs), gamma, deviation, radius, n)
 
 
@@ -296,27 +299,6 @@ def _one_pass(
     return most_updates(r**2 + delta_squared, Fraction(gamma) ** 2, length, *progress)
 
 
-def _joint_bounds(
-    problem: Problem, w: Floats, b: Floats, start: tuple[Floats, Floats], terms: _Terms, *, has_bias: bool
-) -> MistakeBounds:
-    norms = row_norms(problem)
-    n, longest, k = len(norms), float(norms.max()), len(problem.classes)
-    rows = Fraction(longest) ** 2 + (1 if has_bias else 0)
-    if rows == 0:
-        return MistakeBounds(math.inf, float(n), math.inf, math.inf, 0.0, n)
-    progress = _progress(w, b, start, terms.eta0)
-    below = joint_distances(problem, w, b, norms, has_bias=has_bias)
-    least, reach = float(below.min()), up_root(2 * rows)
-    all_epochs = (
-        most_updates(2 * rows, Fraction(least) ** 2, Fraction(1), *progress) if least > 0 else math.inf
-    )
-    part = 2 - Fraction(2, k)  # Delta^2, too, counts twice in the growth
-    gamma = best_gamma(below, reach / math.sqrt(part))
-    deviation = _deviation(below, gamma)
-    one_pass = _one_pass(reach, gamma, deviation, part, progress)
-    return MistakeBounds(all_epochs, min(one_pass, all_epochs), gamma, deviation, up_root(rows), n)
-
-
 def _gamma_with(below: Floats, added: float) -> float:
     """Return the gamma that makes ``(1 + D^2 / Delta^2) / gamma^2`` smallest; any is valid.
 
@@ -328,13 +310,17 @@ def _gamma_with(below: Floats, added: float) -> float:
     def falls(p: float) -> bool:
         return square * p < float(np.sum(m * np.maximum(0.0, 1 - m * p)))
 
-    low, high = 0.0, 1.0
-    while falls(high) and high < _FAR:
+    return min(scale / _end_of_fall(falls, 0.0, 1.0, may_grow=True), _LARGEST)
+
+
+def _end_of_fall(falls: Callable[[float], bool], low: float, high: float, *, may_grow: bool) -> float:
+    """Return where a function has stopped to fall, or a number that is far, if it falls for ever."""
+    while may_grow and falls(high) and high < _FAR:
         high *= 2
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if falls(middle) else (low, middle)
-    return min(scale / high, _LARGEST)
+    return high
 
 
 def _block_novikoff(
@@ -448,11 +434,7 @@ def best_gamma(below: NDArray[np.float64], radius: float) -> float:
     root = np.sqrt(squares)
     falls = (m <= 0) | (m * lacking <= root * (root + r))
     k = len(m) if falls.all() else int(np.argmin(falls))  # the place is behind k distances, before the next
-    base, a, square = (
-        float(m[k - 1]),
-        float(lacking[k - 1]),
-        float(squares[k - 1]),
-    )  # k > 0: D is 0 at the first
+    base, a, square = (float(of[k - 1]) for of in (m, lacking, squares))  # k > 0: D is 0 at the first
 
     def still_falls(gamma: float) -> bool:
         step = gamma - base
@@ -461,9 +443,5 @@ def best_gamma(below: NDArray[np.float64], radius: float) -> float:
 
     low = max(base, 2.0**-60)
     high = float(m[k]) if k < len(m) else 2 * low
-    while k == len(m) and still_falls(high) and high < _FAR:
-        high *= 2  # it may fall for ever, towards a bound of one mistake for each example
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if still_falls(middle) else (low, middle)
-    return min(high * scale, _LARGEST)
+    # It may fall for ever, towards a bound of one mistake for each example.
+    return min(_end_of_fall(still_falls, low, high, may_grow=k == len(m)) * scale, _LARGEST)

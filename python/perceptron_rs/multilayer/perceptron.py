@@ -261,7 +261,7 @@ class MultilayerPerceptron(
     def coefs_(self) -> tuple[NDArray[np.float64], ...]:
         """Weights of each layer."""
         model = self._model
-        return tuple(model[f"coef_{layer}"].T for layer in range(len(model) // 2))
+        return tuple(model[f"coef_{layer}"].T for layer in range(len(model.keys()) // 2))
 
     @coefs_.setter
     def coefs_(self, coefs: object) -> None:
@@ -271,7 +271,7 @@ class MultilayerPerceptron(
     def intercepts_(self) -> tuple[NDArray[np.float64], ...]:
         """Intercepts of each layer."""
         model = self._model
-        return tuple(model[f"intercept_{layer}"] for layer in range(len(model) // 2))
+        return tuple(model[f"intercept_{layer}"] for layer in range(len(model.keys()) // 2))
 
     @intercepts_.setter
     def intercepts_(self, intercepts: object) -> None:

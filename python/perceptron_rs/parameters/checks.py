@@ -42,8 +42,15 @@ def check_values(estimator: BaseEstimator) -> None:
 
     scikit-learn does not look at them in ``partial_fit`` once an estimator is fitted.
     """
-    if not are_valid(estimator):
-        _check_all(type(estimator), estimator.get_params())
+    if are_valid(estimator):
+        return
+    kind, parameters = type(estimator), estimator.get_params()
+    if not get_config()["skip_parameter_validation"]:  # a setting of users; and scikit-learn's within a fit
+        _check_constraints(kind, parameters)
+        return
+    for name, value in parameters.items():  # a whole number may be in a range without an upper end
+        if isinstance(value, Integral) and number(int(value)) is None:
+            raise ValueError(f"{name} must be a number that float64 holds, got {value!s:.80}")
 
 
 def check_parameters(estimator: BaseEstimator, *, for_partial_fit: bool = False) -> None:
@@ -212,24 +219,9 @@ def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
     return attrgetter(*parameter_names(kind))
 
 
-def _check_all(kind: Any, parameters: dict[str, object]) -> None:
-    """Raise ValueError for a value of a parameter that is not allowed."""
-    if not get_config()["skip_parameter_validation"]:  # a setting of users; and scikit-learn's within a fit
-        _check_constraints(kind, parameters)
-    else:
-        _assert_float64(parameters)
-
-
 def _check_constraints(kind: type[BaseEstimator], parameters: dict[str, object]) -> None:
     """Let scikit-learn look at each value."""
     validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
-
-
-def _assert_float64(parameters: dict[str, object]) -> None:
-    """Raise ValueError for a whole number that no float64 holds, in a range without an upper end."""
-    for name, value in parameters.items():
-        if isinstance(value, Integral) and number(int(value)) is None:
-            raise ValueError(f"{name} must be a number that float64 holds, got {value!s:.80}")
 
 
 def _accept(kind: Any, parameters: dict[str, object]) -> None:

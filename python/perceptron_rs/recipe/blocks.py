@@ -185,7 +185,8 @@ def _taken(X: Any, name: str | int) -> Any:
     """Return a column of a table: of a data frame, dictionaries, or an array, whose columns have places."""
     if isinstance(name, int):
         if column_names(X) is None:
-            rows = X if hasattr(X, "shape") else _of_objects(X)
+            # As objects, values of lists stay as they are: NumPy would make strings of numbers.
+            rows = X if hasattr(X, "shape") else np.array([list(row) for row in X], dtype=object)
             if len(rows.shape) == 2 and rows.shape[1] > name:
                 return rows[:, name]
         raise TypeError(
@@ -207,11 +208,6 @@ def _taken(X: Any, name: str | int) -> Any:
     except KeyError:
         number = next(i for i, row in enumerate(X) if name not in row)
         raise located(ValueError(f"it lacks the column {name!r}"), f"example {number} of X: ") from None
-
-
-def _of_objects(X: Any) -> NDArray[Any]:
-    """Return lists as an array of the values as they are: NumPy would make strings of numbers."""
-    return np.array([list(row) for row in X], dtype=object)
 
 
 def _array(values: Any) -> NDArray[Any]:

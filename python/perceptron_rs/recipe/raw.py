@@ -40,7 +40,11 @@ def raw_columns(recipe: Recipe, X: object) -> MatrixLike:
 def _with_numbers(X: Any, mark: str) -> MatrixLike:
     """Return the rows of a table as dictionaries, whose strings are read; X itself, if there are none."""
     first = records_in(X[:1]) if isinstance(X, list) or column_names(X) else None
-    if not first or not isinstance(first[0], Mapping) or not any(map(_is_string, first[0].values())):
+    if (
+        not first
+        or not isinstance(first[0], Mapping)
+        or not any(isinstance(value, str) for value in first[0].values())
+    ):
         return X
     return [{name: _plain(value, mark) for name, value in row.items()} for row in records_in(X) or ()]
 
@@ -49,10 +53,6 @@ def _plain(value: object, mark: str | None) -> Any:
     """Return the number that a string stands for; another value as it is."""
     number = number_of(value, mark) if isinstance(value, str) and mark is not None else None
     return value if number is None else number
-
-
-def _is_string(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def refuse_one(X: object) -> None:

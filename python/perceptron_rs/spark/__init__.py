@@ -7,8 +7,6 @@ repeats.
 This needs the extra ``spark``, and Java 17.
 """
 
-from __future__ import annotations
-
 from perceptron_rs.distributed.fitting import PartitionReport
 from perceptron_rs.distributed.partition import PartitionChangedError, PartitionError
 from perceptron_rs.spark.estimators import AveragedPerceptron, Perceptron, SequencePerceptron

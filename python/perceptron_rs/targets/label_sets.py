@@ -133,7 +133,11 @@ def _of_dense(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
     refuse_columns(y, name)
     y = np.asarray(y)
     if y.dtype.kind == "O":
-        y = _numbers_of_objects(y, name)
+        # Numbers that pandas holds as objects; NumPy would take strings for numbers.
+        odd = [value for value in y.flat if not is_real(type(value)) or value not in (0, 1)]
+        if odd:
+            raise _not_binary(odd, name)
+        y = y.astype(np.float64)
     if y.dtype.kind not in "biuf":
         raise _not_binary(y, name)
     words = np.empty((len(y), -(-y.shape[1] // 32)), dtype=np.uint32)
@@ -144,14 +148,6 @@ def _of_dense(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
             raise _not_binary(part[~known], name)
         words[piece] = packed_bits(held)
     return words, y.shape[1]
-
-
-def _numbers_of_objects(y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
-    """Return numbers that pandas holds as objects; NumPy would take strings for numbers."""
-    odd = [value for value in y.flat if not is_real(type(value)) or value not in (0, 1)]
-    if odd:
-        raise _not_binary(odd, name)
-    return y.astype(np.float64)
 
 
 def _of_sparse(y: ArrayLike, name: str) -> tuple[LabelWords, int]:

@@ -109,7 +109,8 @@ def ways(
     for form in _forms(X):
         if len(plain) < 2:
             plain.append(form)
-        for path in _paths(form):
+        ways = [Path("rust", *form, instruction_set=name) for name in instruction_sets()]
+        for path in [Path("reference", *form), *ways]:
             fitted, own = _fit(estimator, path, y, weights, start)
             if first is None:
                 first, expected = path, fitted
@@ -181,12 +182,6 @@ def _with_zeros(dense: NDArray[np.generic]) -> MatrixLike:
     columns = np.union1d(np.flatnonzero(dense.any(axis=0)), [0, d - 1])
     entries, ends = dense[:, columns].reshape(-1), np.arange(n + 1) * len(columns)
     return sp.csr_matrix((entries, np.tile(columns, n), ends), shape=(n, d))
-
-
-def _paths(form: tuple[str, MatrixLike]) -> Iterator[Path]:
-    yield Path("reference", *form)
-    for name in instruction_sets():
-        yield Path("rust", *form, instruction_set=name)
 
 
 def _fit(

@@ -148,7 +148,10 @@ def joint_margin(
         if kernel != "linear":
             values = gram(problem, kernel, gamma, degree, coef0).K + float(bias == "augmented")
             return _in_space(values, labels, classes, search, has_bias=bias == "augmented")
-        rows, columns = _sparse_floats(X, has_bias=bias == "augmented"), problem.data.rows.shape[1]
+        columns = problem.data.rows.shape[1]
+        rows = csr_matrix(X if issparse(X) else numbers_in(X), dtype=np.float64)
+        if bias == "augmented":
+            rows = hstack([rows, np.ones((rows.shape[0], 1))], format="csr")
     pairs = _pair_rows(rows, labels, classes)
     result = search(pairs, np.ones(pairs.shape[0], dtype=int))
     weights = result.coef.reshape(classes, -1)
@@ -173,12 +176,6 @@ def _in_space(
     shares = (result.coef[:, np.newaxis] * codes).reshape(classes - 1, len(labels), classes)
     coef = np.ascontiguousarray(shares.sum(axis=0).T)
     return JointMargin(coef, coef.sum(axis=1) if has_bias else np.zeros(classes), result, pairs)
-
-
-def _sparse_floats(X: MatrixLike, *, has_bias: bool) -> MatrixLike:
-    """Return the examples as a sparse matrix of float64, perhaps with a column of ones."""
-    rows = csr_matrix(X if issparse(X) else numbers_in(X), dtype=np.float64)
-    return hstack([rows, np.ones((rows.shape[0], 1))], format="csr") if has_bias else rows
 
 
 def _pair_rows(rows: MatrixLike, labels: NDArray[np.intp], classes: int) -> MatrixLike:

@@ -69,11 +69,6 @@ class Problem:
         self.unit = np.full(self.d, math.ldexp(1.0, self.shift)) if unit is None else unit
         self.size = self.d + (bias == "augmented")
 
-    @property
-    def is_well_filled(self) -> bool:
-        """Whether rows are worth keeping in full; a fact of the values, not of their storage."""
-        return 10.0 * self.survey.nonzeros >= float(self.n) * float(self.d)
-
     def scores(self, numbers: NDArray[Any], v: Floats) -> Floats:
         """Return ``<u_i, v>`` of the rows with these numbers."""
         out = self.rows.dots(numbers, v[: self.d] * self.unit)

@@ -8,7 +8,6 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.named import Floats
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end, upper_end
 from perceptron_rs.reference.margin.choose import solve
@@ -93,7 +92,9 @@ def separate(
 def _judge(problem: Problem, lengths: Lengths, best: Found) -> Solution:
     coef, b = plane(problem, best.v)
     if not coef.any() and not b:
-        coef = _some_row(problem)
+        # A direction that is not 0, if there is one: the first row that is not.
+        x = problem.y[:, np.newaxis] * problem.rows.dense(np.arange(problem.n))
+        coef = powered(x[int(np.argmax(x.any(axis=1)))] + 0.0, None)[0]
     if best.zero:
         solution = refuted(problem, best.numbers, best.a)
         if solution is not None:
@@ -110,9 +111,3 @@ def _judge(problem: Problem, lengths: Lengths, best: Found) -> Solution:
     else:
         status = "margin_at_most" if upper <= NOTHING * lengths.radius else "undecided"
     return solution_of(status, lower, upper, coef, b, numbers, k)
-
-
-def _some_row(problem: Problem) -> Floats:
-    """Return a direction that is not 0, if there is one: the first row that is not."""
-    x = problem.y[:, np.newaxis] * problem.rows.dense(np.arange(problem.n))
-    return powered(x[int(np.argmax(x.any(axis=1)))] + 0.0, None)[0]

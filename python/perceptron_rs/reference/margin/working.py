@@ -27,7 +27,9 @@ class WorkingSet:
         self.group = np.zeros(0, dtype=np.int64)
         self.u = np.zeros((0, problem.size))
         self.inside = np.zeros(problem.n, dtype=bool)
-        self.centre = self._centre() if problem.bias == "free" and problem.is_well_filled else None
+        # Whether rows are worth keeping in full: a fact of the values, not of their storage.
+        is_well_filled = 10.0 * problem.survey.nonzeros >= float(problem.n) * float(problem.d)
+        self.centre = self._centre() if problem.bias == "free" and is_well_filled else None
 
     def _centre(self) -> Floats:
         numbers = np.arange(0, self.problem.n, -(-self.problem.n // SAMPLE))
