@@ -258,9 +258,10 @@ def _bounds(
     radius = up_root(rows)
     if radius == 0 and not terms.added:  # rows of zeros: each is a mistake whenever it is visited
         return MistakeBounds(math.inf, float(n), math.inf, math.inf, 0.0, n)
-    progress, all_epochs, one = _progress(w, b, start, terms.eta0), math.inf, Fraction(1)
+    progress, all_epochs = _progress(w, b, start, terms.eta0), math.inf
+    one = part = Fraction(1)
     if k > 2:
-        growth = 2 * rows
+        growth, part = 2 * rows, 2 - Fraction(2, k)  # Delta^2, too, counts twice in the growth
         below = joint_distances(problem, w, b, norms, has_bias=has_bias)
         least = float(below.min())
         if least > 0:
@@ -278,7 +279,7 @@ def _bounds(
                 length = 1 + Fraction(deviation) ** 2 / square
                 most = most_updates(growth + square, Fraction(gamma) ** 2, length, *progress)
                 all_epochs = min(all_epochs, most)
-    part, reach = 2 - Fraction(2, k), up_root(growth)  # in a joint decision, Delta^2 counts twice, too
+    reach = up_root(growth)
     gamma = best_gamma(below, reach / math.sqrt(part))
     deviation = _deviation(below, gamma)
     one_pass = _one_pass(reach, gamma, deviation, part, progress)

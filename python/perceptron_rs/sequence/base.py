@@ -177,11 +177,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, SequencePerceptro
     def _source(self, X: object, *, goes_on: bool) -> Source:
         return encoded(self, sequence_source(self, X, goes_on=goes_on), goes_on=goes_on)
 
-    def _class_weights(
-        self,
-        classes: NDArray[np.generic],  # noqa: ARG002
-        counts: NDArray[np.int64] | None,  # noqa: ARG002
-    ) -> NDArray[np.float64]:
+    def _class_weights(self, *_: Any, **__: Any) -> NDArray[np.float64]:
         return np.ones((1, 2))
 
     def _start(self, feeder: Feeder) -> LearntModel:

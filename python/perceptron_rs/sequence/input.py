@@ -123,13 +123,10 @@ def token_lists(model: Any, X: MatrixLike) -> MatrixLike:
     """
     template: Template | None = model._learnt.template
     X = materialize(X)
-    if template is None or type(X) is not list or not any(map(_is_sequence_of_file, X)):
+    is_of_file = type(X) is list and any(_is_sequence(x) or dtype_kind(x) in ("U", "T") for x in X)
+    if template is None or not is_of_file:
         return as_token_lists(X)
     return as_token_lists([_attributes(template, i, sequence) for i, sequence in enumerate(X)])
-
-
-def _is_sequence_of_file(sequence: object) -> bool:
-    return _is_sequence(sequence) or dtype_kind(sequence) in ("U", "T")
 
 
 def _attributes(template: Template, i: int, tokens: Any) -> Any:

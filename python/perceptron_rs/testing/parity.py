@@ -6,7 +6,6 @@ import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
@@ -79,11 +78,6 @@ class Path:
         return ", ".join(parts)
 
 
-def can_be_compared(estimator: object) -> TypeGuard[Estimator]:
-    """Whether it is a classifier of this package: only these have both engines and take single examples."""
-    return isinstance(estimator, Estimator) and isinstance(estimator, Classifier)
-
-
 def ways(
     estimator: object,
     X: MatrixLike,
@@ -95,7 +89,8 @@ def ways(
     threads: Sequence[int] = (1, 2),
 ) -> Iterator[Way]:
     """Fit in every way there is, one after another; the arguments are those of ``assert_parity``."""
-    if not can_be_compared(estimator):
+    # Only these have both engines and take single examples.
+    if not isinstance(estimator, Estimator) or not isinstance(estimator, Classifier):
         raise TypeError(
             f"estimator must be a classifier of this package, of single examples, got "
             f"{type(estimator).__name__}; compare two fits of others, with engine='rust' and "

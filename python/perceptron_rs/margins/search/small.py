@@ -89,7 +89,7 @@ def decided(problem: Problem, result: MarginResult, space: Space | None) -> tupl
     points: list[Point] = []
     if space is None:
         points, exponent = _points(problem, signs, has_bias=has_bias)
-        products = [[_exact_product(one, other) for other in points] for one in points]
+        products = [[sum(k * other.get(j, 0) for j, k in one.items()) for other in points] for one in points]
     else:
         values, exponent = space.whole
         one = 1 << -exponent if has_bias else 0
@@ -133,10 +133,6 @@ def _points(problem: Problem, signs: list[int], *, has_bias: bool) -> tuple[list
         point = {column: sign * k << (exponent - least) for column, k in numbers.items()}
         points.append(point | ({-1: sign << -least} if has_bias else {}))
     return points, least
-
-
-def _exact_product(one: Point, other: Point) -> int:
-    return sum(number * other[column] for column, number in one.items() if column in other)
 
 
 def _with_plane(

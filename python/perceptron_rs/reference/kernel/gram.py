@@ -70,13 +70,7 @@ def same_columns(kernel: KernelSpec, rows: Rows, others: Rows) -> None:
 
 
 @standard()
-def kernel_matrix(
-    rows: Rows,
-    others: Rows,
-    *,
-    kernel: KernelSpec,
-    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
-) -> NDArray[np.float64]:
+def kernel_matrix(rows: Rows, others: Rows, *, kernel: KernelSpec, threads: int) -> NDArray[np.float64]:
     """Kernel values of every row with every one of the others.
 
     Parameters

@@ -16,17 +16,8 @@ from perceptron_rs.reference.linear.voted import check_entries, signs
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import KernelSpec
 
-ANSWERS = (
-    "sum",
-    "last",
-    "average",
-    "vote",
-    "joint vote",
-    "drawn",
-    "normalised last",
-    "normalised average",
-    "normalised drawn",
-)
+_PLAIN = ("sum", "last", "average", "vote", "joint vote", "drawn")
+ANSWERS = (*_PLAIN, "normalised last", "normalised average", "normalised drawn")
 
 
 @standard()

@@ -37,10 +37,10 @@ class Averaged(Learner):
 
     begins_with: ClassVar[tuple[str, ...]] = (*Learner.begins_with, "coef_u", "intercept_u")
 
-    def __init__(self, state: State, k: int, x: Any, decision: Any, settings: Linear) -> None:  # noqa: ARG002
+    def __init__(self, state: State, k: int, x: Any, decision: Any, settings: Linear) -> None:
         self.u = Plane.of(state, k, settings.fit_intercept, "_u")
 
-    def epoch(self, number: int, x: Any, order: list[int], log: Log) -> None:  # noqa: ARG002
+    def epoch(self, number: int, x: Any, order: list[int], log: Log) -> None:
         """``u += (t c) x`` for each mistake."""
         for t, i, c in log:
             self.u.update(t * c, x[i])

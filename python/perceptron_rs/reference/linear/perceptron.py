@@ -69,7 +69,7 @@ class Steps:
     def __init__(self, c: NDArray[np.float64]) -> None:
         self.c = c
 
-    def step(self, i: int, x: Any, loss: float) -> float | None:  # noqa: ARG002
+    def step(self, i: int, x: Any, loss: float) -> float | None:
         """Return the step of a mistake on example i, x, of this loss; None: it makes no update."""
         return float(self.c[i])
 
@@ -131,7 +131,7 @@ class Learner:
         return plane.w, plane.b
 
     @classmethod
-    def arrays(cls, learners: Sequence[Any], last: State) -> State:  # noqa: ARG003
+    def arrays(cls, learners: Sequence[Any], last: State) -> State:
         """Return what has been learnt: the last weights of all planes, and what their learners keep."""
         return last
 

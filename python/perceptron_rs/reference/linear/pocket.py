@@ -138,11 +138,11 @@ class Pocket(Learner):
         right = has_sides & ((m > 0) | ((m == 0) & (self.y == self.of_zero)))
         return arith.total(self.s[(self.s != 0) & ~right])
 
-    def objective(self, loss: float) -> float:  # noqa: ARG002
+    def objective(self, loss: float) -> float:
         """Return the pocket's errors."""
         return self.errors
 
-    def answer(self, plane: Plane) -> tuple[Any, ...]:  # noqa: ARG002
+    def answer(self, plane: Plane) -> tuple[Any, ...]:
         """Return the pocket's vector, and its errors, which may overflow as a sum."""
         return *self.best, self.errors
 

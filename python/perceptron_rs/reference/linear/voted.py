@@ -37,7 +37,7 @@ class Voted(Learner):
     def __init__(self, *_: Any) -> None:
         self.log: Log = []
 
-    def epoch(self, number: int, x: Any, order: list[int], log: Log) -> None:  # noqa: ARG002
+    def epoch(self, number: int, x: Any, order: list[int], log: Log) -> None:
         """Take in the mistakes of an epoch."""
         self.log += log
 
@@ -48,14 +48,7 @@ class Voted(Learner):
 
 
 @standard()
-def votes(
-    rows: Rows,
-    stored_rows: Rows,
-    state: State,
-    *,
-    tie: str,
-    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
-) -> NDArray[np.int64]:
+def votes(rows: Rows, stored_rows: Rows, state: State, *, tie: str, threads: int) -> NDArray[np.int64]:
     """Let all weight vectors vote on every row, each its count with the sign of ``w . x + b``.
 
     Parameters

@@ -41,7 +41,7 @@ def margin(
     intercept: float | None,
     *,
     normalize: bool,
-    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+    threads: int,
 ) -> tuple[float, float, NDArray[np.int64]]:
     """Return bounds of ``min_i y_i (<w, x_i> + b) / ||w||``, and the rows that are not on their side.
 

@@ -36,7 +36,7 @@ def separate(
     max_steps: int,
     solver: str,
     goal: str,
-    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+    threads: int,
 ) -> Solution:
     """Find the plane of largest margin and an interval that contains that margin.
 

@@ -15,12 +15,7 @@ from perceptron_rs.reference.rows import Rows
 
 @standard()
 def mlp_scores(
-    rows: Rows,
-    state: State,
-    *,
-    activation: str,
-    probabilities: bool,
-    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+    rows: Rows, state: State, *, activation: str, probabilities: bool, threads: int
 ) -> NDArray[np.float64]:
     """Return what the output neurons have for every row: activations (n, K), or probabilities."""
     check_activation(activation)

@@ -14,11 +14,7 @@ BLOCK = 128
 
 @standard()
 def scores(
-    rows: Rows,
-    coef: NDArray[np.float64],
-    intercept: NDArray[np.float64],
-    *,
-    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+    rows: Rows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
 ) -> NDArray[np.float64]:
     """Activations ``w . x + b`` of every row under every plane.
 

@@ -36,7 +36,7 @@ def sequence_k_best(
     *,
     weights: State,
     k: int,
-    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+    threads: int,
     beam: int | None = None,
     allowed: NDArray[np.bool_] | None = None,
     forbidden: NDArray[np.bool_] | None = None,

@@ -94,7 +94,7 @@ class ChainSteps:
     def __init__(self, c: float) -> None:
         self.c = c
 
-    def step(self, w: ChainWeights, x: Any, y: Labels, z: Labels, score: float) -> float:  # noqa: ARG002
+    def step(self, w: ChainWeights, x: Any, y: Labels, z: Labels, score: float) -> float:
         """Return the step of the mistake z, which has this score, on the sequence x of the labels y."""
         return self.c
 

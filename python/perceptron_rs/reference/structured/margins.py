@@ -35,7 +35,7 @@ def sequence_margins(
     lengths: NDArray[np.int64],
     *,
     weights: State,
-    threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
+    threads: int,
     beam: int | None = None,
     allowed: NDArray[np.bool_] | None = None,
     forbidden: NDArray[np.bool_] | None = None,

@@ -27,12 +27,12 @@ from perceptron_rs.reference.structured.lattice import Lattice
 Labels = NDArray[np.uint32]
 
 
-def full(lattice: Lattice, y: Labels, e: Floats, pair: Floats) -> Labels:  # noqa: ARG001
+def full(lattice: Lattice, y: Labels, e: Floats, pair: Floats) -> Labels:
     """Return the answer."""
     return lattice.answer(len(y))
 
 
-def early(lattice: Lattice, y: Labels, e: Floats, pair: Floats) -> Labels:  # noqa: ARG001
+def early(lattice: Lattice, y: Labels, e: Floats, pair: Floats) -> Labels:
     """Return the prefix up to the token where the beam loses the truth, else the answer."""
     kept = follow(lattice, y)
     return lattice.answer(len(y) if all(kept) else kept.index(False) + 1)

@@ -65,7 +65,7 @@ class Run:
         return done
 
     @standard()
-    def end(self, decision: int) -> None:  # noqa: ARG002  there is one
+    def end(self, decision: int) -> None:
         """Say that the run goes on no more."""
         if not finite(means(self.w, self.u, self.T)):
             raise overflow(self.number)
