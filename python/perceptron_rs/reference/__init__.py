@@ -9,30 +9,26 @@ contract.
 """
 
 from perceptron_rs.reference.arith import elementary
-from perceptron_rs.reference.kernel import kernel_matrix, kernel_scores, scale_gamma
-from perceptron_rs.reference.linear import (
-    Draft,
-    Model,
-    Rule,
-    average,
-    replay,
-    settled,
-    updates_until_right,
-    votes,
-)
-from perceptron_rs.reference.margin import margin, separate
-from perceptron_rs.reference.mlp import mlp_scores, mlp_start
+from perceptron_rs.reference.kernel.gram import kernel_matrix, scale_gamma
+from perceptron_rs.reference.kernel.predict import kernel_scores
+from perceptron_rs.reference.linear.averaged import average
+from perceptron_rs.reference.linear.draft import Draft
+from perceptron_rs.reference.linear.model import Model, Rule
+from perceptron_rs.reference.linear.penalty import settled
+from perceptron_rs.reference.linear.right import updates_until_right
+from perceptron_rs.reference.linear.voted import replay, votes
+from perceptron_rs.reference.margin.plane import margin
+from perceptron_rs.reference.margin.separate import separate
+from perceptron_rs.reference.mlp.run import mlp_start
+from perceptron_rs.reference.mlp.scores import mlp_scores
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
 from perceptron_rs.reference.start import start
-from perceptron_rs.reference.structured import (
-    sequence_average,
-    sequence_decode,
-    sequence_k_best,
-    sequence_margins,
-    sequence_weights,
-    structured_update,
-)
+from perceptron_rs.reference.structured.best import sequence_k_best
+from perceptron_rs.reference.structured.decode import sequence_decode, sequence_weights
+from perceptron_rs.reference.structured.general import structured_update
+from perceptron_rs.reference.structured.margins import sequence_margins
+from perceptron_rs.reference.structured.run import sequence_average
 
 #: Raised by one whenever any learned bit changes.
 ARITHMETIC_VERSION = 2

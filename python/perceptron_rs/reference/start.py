@@ -7,10 +7,11 @@ from typing import Any
 
 from perceptron_rs.arrays.named import State
 from perceptron_rs.float_mode import standard
-from perceptron_rs.reference.kernel import start_budget, start_kernel
+from perceptron_rs.reference.kernel.budget import start_budget
+from perceptron_rs.reference.kernel.train import start_kernel
 from perceptron_rs.reference.linear.model import Model, start_linear
-from perceptron_rs.reference.mlp import start_network
-from perceptron_rs.reference.structured import start_chain
+from perceptron_rs.reference.mlp.run import start_network
+from perceptron_rs.reference.structured.run import start_chain
 from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Settings
 
 #: Of learners of which no pass learns in place.

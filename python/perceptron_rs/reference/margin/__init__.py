@@ -4,6 +4,3 @@
 nearest points of the hulls; ``certificate`` and ``proof`` say what is certain; ``separate`` and
 ``plane`` are the two functions of the engine.
 """
-
-from .plane import margin
-from .separate import separate
