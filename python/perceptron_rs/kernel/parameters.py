@@ -5,13 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perceptron_rs.choices import BudgetPolicy, Gamma, KernelName, Prediction, words
-from perceptron_rs.parameters import kinds
+from perceptron_rs.parameters import groups, kinds
 from perceptron_rs.parameters.groups import (
-    FIT_INTERCEPT,
-    MARGIN_THRESHOLD,
-    MAX_ITER,
-    MAX_MISTAKES_PER_EXAMPLE,
-    TOL,
     JointParameters,
     MistakeParameters,
     NoiseParameters,
@@ -67,8 +62,8 @@ class KernelLearnerParameters(JointParameters, MistakeParameters):
     coef0: float = parameter(
         0.0, kinds.FINITE, "constant term of the kernel", needs={"kernel": ("poly", "sigmoid")}
     )
-    max_iter: int = field(default=10, metadata=MAX_ITER)
-    tol: float | None = field(default=None, metadata=TOL)
+    max_iter: int = field(default=10, metadata=groups.MAX_ITER)
+    tol: float | None = field(default=None, metadata=groups.TOL)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -105,7 +100,7 @@ class KernelPerceptronParameters(NoiseParameters, KernelLearnerParameters):
         "vote", Choice(words(Prediction)), "how the weight vectors of a run predict"
     )
     normalize: bool = parameter(False, SWITCH, "divide each score by the norm of its weight vector")
-    fit_intercept: bool = field(default=False, metadata=FIT_INTERCEPT)
+    fit_intercept: bool = field(default=False, metadata=groups.FIT_INTERCEPT)
     cache_size: float = parameter(200, kinds.RATE, "size of the kernel cache in MB", has_effect=False)
 
 
@@ -143,8 +138,8 @@ class BudgetedKernelPerceptronParameters(KernelLearnerParameters):
         even if there is room, in [0, inf).
     """
 
-    margin_threshold: float = field(default=0.0, metadata=MARGIN_THRESHOLD)
-    max_mistakes_per_example: int | None = field(default=None, metadata=MAX_MISTAKES_PER_EXAMPLE)
+    margin_threshold: float = field(default=0.0, metadata=groups.MARGIN_THRESHOLD)
+    max_mistakes_per_example: int | None = field(default=None, metadata=groups.MAX_MISTAKES_PER_EXAMPLE)
     kernel: KernelName = field(
         default="rbf", metadata=allowed(Choice(words(KernelName)), "kernel function"), kw_only=False
     )

@@ -4,16 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perceptron_rs.choices import Activation, ClassWeight, words
-from perceptron_rs.parameters import kinds
-from perceptron_rs.parameters.groups import (
-    CLASS_WEIGHT,
-    MAX_ITER,
-    N_ITER_NO_CHANGE,
-    TOL,
-    EpochParameters,
-    allowed,
-    parameter,
-)
+from perceptron_rs.parameters import groups, kinds
+from perceptron_rs.parameters.groups import EpochParameters, allowed, parameter
 from perceptron_rs.parameters.ranges import LARGEST, Choice, Other, Range
 
 _SIZES = Range(1, LARGEST, whole=True, many=1)
@@ -76,7 +68,7 @@ class MultilayerPerceptronParameters(EpochParameters):
     alpha: float = parameter(0.0001, kinds.AMOUNT, "strength of the L2 penalty")
     batch_size: int = parameter(1, kinds.POSITIVE, "examples per gradient step")
     learning_rate_init: float = parameter(0.01, kinds.RATE, "learning rate")
-    class_weight: ClassWeight | None = field(default=None, metadata=CLASS_WEIGHT)
-    max_iter: int = field(default=200, metadata=MAX_ITER)
-    tol: float | None = field(default=1e-4, metadata=TOL)
-    n_iter_no_change: int = field(default=10, metadata=N_ITER_NO_CHANGE)
+    class_weight: ClassWeight | None = field(default=None, metadata=groups.CLASS_WEIGHT)
+    max_iter: int = field(default=200, metadata=groups.MAX_ITER)
+    tol: float | None = field(default=1e-4, metadata=groups.TOL)
+    n_iter_no_change: int = field(default=10, metadata=groups.N_ITER_NO_CHANGE)

@@ -14,23 +14,7 @@ from sklearn.base import clone, is_classifier
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, column_names, has_columns
 from perceptron_rs.arrays.scalars import checked_number, whole_number
 from perceptron_rs.estimator_attributes import ClassifierLike
-from perceptron_rs.plots.drawing import (
-    COLOURS,
-    INK,
-    Display,
-    axes,
-    check_has,
-    check_kind,
-    check_rows,
-    frame,
-    line,
-    normal,
-    points,
-    regions,
-    rings,
-    score_lines,
-    two_columns,
-)
+from perceptron_rs.plots import drawing
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.rows.examples import recipe_of
 from perceptron_rs.rows.real_numbers import finite_numbers
@@ -47,7 +31,7 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-6  # of a score: the support of a largest margin is at one distance up to its tolerance
 
 
-class HyperplaneDisplay(Display):
+class HyperplaneDisplay(drawing.Display):
     """What a classifier predicts in the plane, with its boundary, its margin, its support and its mistakes.
 
     The regions are those of `sklearn.inspection.DecisionBoundaryDisplay`.
@@ -122,22 +106,22 @@ class HyperplaneDisplay(Display):
             If the estimator is not fitted.
         """
         scores = "decision_function" if hasattr(estimator, "decision_function") else "predict_proba"
-        check_has("estimator", estimator, "a classifier of rows", "classes_", "predict", scores)
-        values = two_columns(X)
+        drawing.check_has("estimator", estimator, "a classifier of rows", "classes_", "predict", scores)
+        values = drawing.two_columns(X)
         if isinstance(estimator.classes_, list) or np.ndim(estimator.predict(X)) != 1:
             raise ValueError("estimator must predict one label for each row; fit it to a column of y")
         return cls(estimator, X if has_columns(X) else values, label_array(None, y, len(values))).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
-        X, classes = two_columns(self.X), self.estimator.classes_
-        self.boundary_ = regions(ax, self.estimator, self.X)
-        self.points_ = points(ax, X, self.y, classes)
+        X, classes = drawing.two_columns(self.X), self.estimator.classes_
+        self.boundary_ = drawing.regions(ax, self.estimator, self.X)
+        self.points_ = drawing.points(ax, X, self.y, classes)
         self.lines_: list[Line2D | ContourSet | None] = []
         self.normal_: Annotation | None = None
         # A model that scales its columns has its line and its examples elsewhere.
         is_plain = recipe_of(self.estimator) is None
         support: Any = getattr(self.estimator, "support_vectors_", X[:0]) if is_plain else X[:0]
-        support = two_columns(support)
+        support = drawing.two_columns(support)
         planes = hyperplanes(self.estimator) if is_plain else None
         is_line = planes is not None and planes[0].shape == (1, 2)
         if planes is not None and is_line and planes[0].any():
@@ -145,29 +129,29 @@ class HyperplaneDisplay(Display):
         elif len(classes) == 2 and not is_line and hasattr(self.estimator, "decision_function"):
             margin = getattr(self.estimator, "margin_", np.array([-1.0]))[0]
             levels = [-1.0, 0.0, 1.0] if margin > 0 else [0.0]
-            self.lines_.append(score_lines(ax, self.estimator, self.X, levels).surface_)
+            self.lines_.append(drawing.score_lines(ax, self.estimator, self.X, levels).surface_)
         self.support_ = ax.scatter(*support.T, s=10, color="white", zorder=4, label="support")
         wrong = X[self.estimator.predict(self.X) != self.y]
-        self.mistakes_ = rings(ax, wrong, label="wrong")
-        frame(ax, X, column_names(self.X) or ("x1", "x2"))
+        self.mistakes_ = drawing.rings(ax, wrong, label="wrong")
+        drawing.frame(ax, X, column_names(self.X) or ("x1", "x2"))
 
     def _draw_line(
         self, ax: Axes, X: NDArray[np.float64], w: NDArray[np.float64], b: float
     ) -> NDArray[np.float64]:
         """Draw a line with its margin, if it has one; return the examples that are nearest to it."""
-        self.lines_.append(line(ax, w, b, color=INK, linewidth=1.5))
-        self.normal_ = normal(ax, w, b, X, lw=1.5)
+        self.lines_.append(drawing.line(ax, w, b, color=drawing.INK, linewidth=1.5))
+        self.normal_ = drawing.normal(ax, w, b, X, lw=1.5)
         signed = (X @ w + b) * np.where(self.y == self.estimator.classes_[1], 1, -1)
         nearest = float(signed.min())
         if nearest <= 0:
             return X[:0]
         for side in (-1, 1):
-            style = {"color": INK, "linewidth": 0.8, "linestyle": "--"}
-            self.lines_.append(line(ax, w, b + side * nearest, **style))
+            style = {"color": drawing.INK, "linewidth": 0.8, "linestyle": "--"}
+            self.lines_.append(drawing.line(ax, w, b + side * nearest, **style))
         return X[signed <= nearest * (1 + _ROUNDING)]
 
 
-class UpdateDisplay(Display):
+class UpdateDisplay(drawing.Display):
     """One update: the line before and after, and the normal vector turning towards the example.
 
     Parameters
@@ -215,21 +199,23 @@ class UpdateDisplay(Display):
         ValueError
             If X has not two columns.
         """
-        check_kind("step", step, Step, "trace")
-        values = two_columns(X)
-        check_rows("step", step.row, values)
+        drawing.check_kind("step", step, Step, "trace")
+        values = drawing.two_columns(X)
+        drawing.check_rows("step", step.row, values)
         return cls(step, values, label_array(None, y, len(values))).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         step, x = self.step, self.X[self.step.row]
-        points(ax, self.X, self.y, np.unique(self.y))
-        self.before_ = line(ax, step.w_before, step.b_before, color=INK, linestyle=":", label="before")
-        self.after_ = line(ax, step.w, step.b, color=INK, label="after")
-        self.example_ = rings(ax, x, s=200)
-        normal(ax, step.w_before, step.b_before, self.X, linestyle=":")
-        normal(ax, step.w, step.b, self.X)
+        drawing.points(ax, self.X, self.y, np.unique(self.y))
+        self.before_ = drawing.line(
+            ax, step.w_before, step.b_before, color=drawing.INK, linestyle=":", label="before"
+        )
+        self.after_ = drawing.line(ax, step.w, step.b, color=drawing.INK, label="after")
+        self.example_ = drawing.rings(ax, x, s=200)
+        drawing.normal(ax, step.w_before, step.b_before, self.X, linestyle=":")
+        drawing.normal(ax, step.w, step.b, self.X)
         moved = step.step * (x @ x + (step.b != step.b_before))
-        frame(ax, self.X)
+        drawing.frame(ax, self.X)
         ax.set_title(
             f"example {step.row}: w . x + b = {step.activation:g}"
             + (f",\nmoved by {moved:+g}" if step.mistake else "")
@@ -238,7 +224,7 @@ class UpdateDisplay(Display):
         ax.legend(handles=drawn, loc="best")
 
 
-class DistanceDisplay(Display):
+class DistanceDisplay(drawing.Display):
     r"""Points, their projections on a line and their distances; and what other intercepts do to the line.
 
     Parameters
@@ -323,7 +309,7 @@ class DistanceDisplay(Display):
         b = finite_numbers(others, "others")
         if b.ndim != 1:
             raise ValueError(f"others must be a list of numbers, got {others!r:.80}")
-        values = two_columns(X)
+        values = drawing.two_columns(X)
         if len(values) == 0:
             raise ValueError("X must hold at least one point, got none")
         return cls(w, float(checked_number("intercept", intercept)), values, b.tolist()).plot(ax)
@@ -335,15 +321,22 @@ class DistanceDisplay(Display):
         nearest = np.array(
             [-value * w / (w @ w) for value in (b, *self.others)]
         )  # of each line to the origin
-        self.line_ = line(ax, w, b, color=INK, label=f"b = {b:g}")
+        self.line_ = drawing.line(ax, w, b, color=drawing.INK, label=f"b = {b:g}")
         self.others_ = [
-            line(ax, w, float(other), color=COLOURS[k % len(COLOURS)], linestyle="--", label=f"b = {other:g}")
+            drawing.line(
+                ax,
+                w,
+                float(other),
+                color=drawing.COLOURS[k % len(drawing.COLOURS)],
+                linestyle="--",
+                label=f"b = {other:g}",
+            )
             for k, other in enumerate(self.others)
         ]
-        self.normal_ = normal(ax, w, b, np.concatenate([X, feet]))
-        self.points_ = ax.scatter(*X.T, color=INK, zorder=4)
+        self.normal_ = drawing.normal(ax, w, b, np.concatenate([X, feet]))
+        self.points_ = ax.scatter(*X.T, color=drawing.INK, zorder=4)
         self.projections_ = [
-            ax.plot(*np.stack([point, foot]).T, color=INK, linestyle=":")[0]
+            ax.plot(*np.stack([point, foot]).T, color=drawing.INK, linestyle=":")[0]
             for point, foot in zip(X, feet, strict=True)
         ]
         length = float(np.sqrt(w @ w))
@@ -354,14 +347,14 @@ class DistanceDisplay(Display):
             )
             for point, height in zip(X, heights, strict=True)
         ]
-        frame(ax, np.concatenate([X, feet, nearest]))
+        drawing.frame(ax, np.concatenate([X, feet, nearest]))
         rest = [f"{'-' if value < 0 else '+'} {abs(value):g}" for value in (w[1], b)]
         ax.set_title(f"{w[0]:g} x1 {rest[0]} x2 {rest[1]} = 0")
         if self.others:
             ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 
-class OrdersDisplay(Display):
+class OrdersDisplay(drawing.Display):
     """All lines that one learner finds from many orders of the same examples.
 
     Parameters
@@ -421,7 +414,7 @@ class OrdersDisplay(Display):
         is_learner = hasattr(type(estimator), "get_params") and is_classifier(estimator)
         if not is_learner or "random_state" not in estimator.get_params():
             raise TypeError(f"estimator must be a linear learner that shuffles, got {estimator!r:.80}")
-        X, n_orders = two_columns(X), whole_number("n_orders", n_orders, 1)
+        X, n_orders = drawing.two_columns(X), whole_number("n_orders", n_orders, 1)
         y = label_array(None, y, len(X))
         models = [clone(estimator).set_params(random_state=seed).fit(X, y) for seed in range(n_orders)]
         if len(models[0].classes_) != 2:
@@ -437,17 +430,19 @@ class OrdersDisplay(Display):
         return cls(coef, np.array([b[0] for _, b in lines]), X, y).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
-        style = {"color": INK, "linewidth": 0.5, "alpha": max(0.02, min(1.0, 10 / len(self.coef)))}
-        lines = [line(ax, w, float(b), **style) for w, b in zip(self.coef, self.intercept, strict=True)]
+        style = {"color": drawing.INK, "linewidth": 0.5, "alpha": max(0.02, min(1.0, 10 / len(self.coef)))}
+        lines = [
+            drawing.line(ax, w, float(b), **style) for w, b in zip(self.coef, self.intercept, strict=True)
+        ]
         self.lines_ = [drawn for drawn in lines if drawn is not None]
-        points(ax, self.X, self.y, np.unique(self.y))
-        frame(ax, self.X)
+        drawing.points(ax, self.X, self.y, np.unique(self.y))
+        drawing.frame(ax, self.X)
         ax.set_title(f"lines from {len(self.coef)} orders")
 
 
 def updates_of(trace: Trace) -> list[Step]:
     """Return the updates of a trace of two classes and two columns; ValueError for another one."""
-    check_kind("trace", trace, Trace, "trace")
+    drawing.check_kind("trace", trace, Trace, "trace")
     steps = [step for step in trace if step.mistake]
     if len({step.label for step in steps}) > 1:
         raise ValueError(f"trace must be of two classes, got {len(trace.estimator.classes_)}")
@@ -483,10 +478,10 @@ def animate(trace: Trace, path: str | PathLike[str], *, seconds: float = 1.0, ax
     steps, seconds = updates_of(trace), float(checked_number("seconds", seconds))
     if not seconds > 0:
         raise ValueError(f"seconds must be above 0, got {seconds}")
-    X, y = two_columns(trace.X), np.asarray(trace.y)
+    X, y = drawing.two_columns(trace.X), np.asarray(trace.y)
     if not steps:
         raise ValueError("trace must have at least one update to be animated")
-    ax = axes(ax)
+    ax = drawing.axes(ax)
 
     def draw(number: int) -> list[Artist]:
         ax.clear()

@@ -9,17 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.margins.result import MarginResult
-from perceptron_rs.plots.drawing import (
-    COLOURS,
-    INK,
-    Display,
-    check_kind,
-    check_rows,
-    frame,
-    line,
-    points,
-    two_columns,
-)
+from perceptron_rs.plots import drawing
 from perceptron_rs.targets.labels import label_array
 from perceptron_rs.teaching.proof import Proof
 
@@ -27,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ProofDisplay(Display):
+class ProofDisplay(drawing.Display):
     r"""The length of the weights between the two curves of Novikoff's proof.
 
     Parameters
@@ -61,17 +51,17 @@ class ProofDisplay(Display):
         -------
         ProofDisplay
         """
-        check_kind("proof", proof, Proof, "proof")
+        drawing.check_kind("proof", proof, Proof, "proof")
         return cls(proof).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         proof = self.proof
         k = np.arange(1, len(proof.progress) + 1)
         curves = {
-            "most": (np.sqrt(proof.most), r"$\sqrt{k}\,R$", {"color": INK, "linestyle": "--"}),
-            "norm": (np.sqrt(proof.squares), r"$\|w_k\|$", {"color": COLOURS[1], "marker": "."}),
-            "progress": (proof.progress, r"$w_k \cdot u$", {"color": COLOURS[0], "marker": "."}),
-            "least": (proof.least, r"$k\,\gamma$", {"color": INK, "linestyle": ":"}),
+            "most": (np.sqrt(proof.most), r"$\sqrt{k}\,R$", {"color": drawing.INK, "linestyle": "--"}),
+            "norm": (np.sqrt(proof.squares), r"$\|w_k\|$", {"color": drawing.COLOURS[1], "marker": "."}),
+            "progress": (proof.progress, r"$w_k \cdot u$", {"color": drawing.COLOURS[0], "marker": "."}),
+            "least": (proof.least, r"$k\,\gamma$", {"color": drawing.INK, "linestyle": ":"}),
         }
         self.lines_ = {
             name: ax.plot(k, values, label=label, **style)[0]
@@ -83,7 +73,7 @@ class ProofDisplay(Display):
         ax.legend()
 
 
-class MarginDisplay(Display):
+class MarginDisplay(drawing.Display):
     """The largest margin with its certificate: the hyperplane, both hulls, and the rows that prove it.
 
     Parameters
@@ -134,9 +124,9 @@ class MarginDisplay(Display):
         ValueError
             If X has not two columns.
         """
-        check_kind("result", result, MarginResult, "max_margin")
-        values = two_columns(X)
-        check_rows("result", result.support, values)
+        drawing.check_kind("result", result, MarginResult, "max_margin")
+        values = drawing.two_columns(X)
+        drawing.check_rows("result", result.support, values)
         return cls(result, values, label_array(None, y, len(values))).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
@@ -148,8 +138,12 @@ class MarginDisplay(Display):
         if result.lower > 0 and w.any():
             band = result.lower * float(np.sqrt(w @ w))
             for side in (0, -1, 1):
-                style = {"color": INK, "linestyle": "--" if side else "-", "linewidth": 0.8 if side else 1.5}
-                self.lines_.append(line(ax, w, b + side * band, **style))
+                style = {
+                    "color": drawing.INK,
+                    "linestyle": "--" if side else "-",
+                    "linewidth": 0.8 if side else 1.5,
+                }
+                self.lines_.append(drawing.line(ax, w, b + side * band, **style))
         self.hulls_ = []
         for k, label in enumerate(np.unique(self.y)):
             own = self.X[self.y == label]
@@ -157,8 +151,8 @@ class MarginDisplay(Display):
                 corners = own[ConvexHull(own).vertices]
             except (QhullError, ValueError):  # fewer than three corners
                 corners = own
-            self.hulls_ += ax.fill(*corners.T, color=COLOURS[k % len(COLOURS)], alpha=0.15)
-        points(ax, self.X, self.y, np.unique(self.y))
+            self.hulls_ += ax.fill(*corners.T, color=drawing.COLOURS[k % len(drawing.COLOURS)], alpha=0.15)
+        drawing.points(ax, self.X, self.y, np.unique(self.y))
         share = np.asarray(result.dual_weights, dtype=np.float64)
         self.support_ = ax.scatter(
             *self.X[result.support].T,
@@ -166,5 +160,5 @@ class MarginDisplay(Display):
             color="white",
             zorder=4,
         )
-        frame(ax, self.X)
+        drawing.frame(ax, self.X)
         ax.set_title(f"margin {result.lower:.6g}" if result.lower > 0 else "not separable")

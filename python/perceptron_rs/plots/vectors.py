@@ -10,16 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike
-from perceptron_rs.plots.drawing import (
-    COLOURS,
-    INK,
-    Display,
-    check_kind,
-    check_rows,
-    line,
-    two_columns,
-    window,
-)
+from perceptron_rs.plots import drawing
 from perceptron_rs.plots.plane import updates_of
 from perceptron_rs.teaching.fit_trace import Step, Trace
 
@@ -32,7 +23,7 @@ if TYPE_CHECKING:
 Line: TypeAlias = tuple[NDArray[np.float64], float, Mapping[str, object]]
 
 
-class SumDisplay(Display):
+class SumDisplay(drawing.Display):
     """Weights as a sum: the terms tip to tail from the origin, and an arrow to where they lead.
 
     Parameters
@@ -91,9 +82,9 @@ class SumDisplay(Display):
         ValueError
             If X has not two columns.
         """
-        check_kind("step", step, Step, "trace")
-        values = two_columns(X)
-        check_rows("step", step.row, values)
+        drawing.check_kind("step", step, Step, "trace")
+        values = drawing.two_columns(X)
+        drawing.check_rows("step", step.row, values)
         x = values[step.row]
         before = step.w_before, step.b_before, {"linestyle": ":"}
         names = ["w before", _term(step.step, "x"), "w after"]
@@ -123,7 +114,7 @@ class SumDisplay(Display):
             If the examples have not two columns or two classes, or if the run has no update.
         """
         steps = updates_of(trace)
-        X = two_columns(trace.X)
+        X = drawing.two_columns(trace.X)
         if not steps:
             raise ValueError("trace must have at least one update to be a sum")
         sums: dict[int, float] = {}
@@ -141,11 +132,11 @@ class SumDisplay(Display):
         self.lines_ = [
             drawn
             for w, b, style in self.lines
-            if (drawn := line(ax, w, b, color=INK, linewidth=1, **style)) is not None
+            if (drawn := drawing.line(ax, w, b, color=drawing.INK, linewidth=1, **style)) is not None
         ]
         self.arrows_: list[Annotation] = []
         pairs = [*pairwise(tips), (tips[0], tips[-1])]
-        colours = [*(COLOURS[k % len(COLOURS)] for k in range(len(self.terms))), INK]
+        colours = [*(drawing.COLOURS[k % len(drawing.COLOURS)] for k in range(len(self.terms))), drawing.INK]
         for (tail, tip), colour, name in zip(pairs, colours, self.names, strict=True):
             if (tail == tip).all():
                 self.arrows_.append(None)
@@ -158,8 +149,8 @@ class SumDisplay(Display):
             style = {"textcoords": "offset points", "color": colour}
             style |= {"ha": "left" if across[0] > 0 else "right", "va": "bottom" if across[1] > 0 else "top"}
             ax.annotate(name, (tail + tip) / 2, xytext=across, **style)
-        ax.plot(0, 0, "o", color=INK, markersize=4, zorder=4)
-        low, high = window(tips)
+        ax.plot(0, 0, "o", color=drawing.INK, markersize=4, zorder=4)
+        low, high = drawing.window(tips)
         room = 0.1 * float((high - low).max())
         ax.set(xlim=(low[0] - room, high[0] + room), ylim=(low[1] - room, high[1] + room))
         ax.set(xlabel="x1", ylabel="x2", aspect="equal")

@@ -5,22 +5,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.choices import Decoding, EngineName, Scheme, SequenceUpdate, words
-from perceptron_rs.parameters import kinds
-from perceptron_rs.parameters.groups import (
-    CALLBACK,
-    EARLY_STOPPING,
-    ENGINE,
-    ETA0,
-    MAX_ITER,
-    N_ITER_NO_CHANGE,
-    RANDOM_STATE,
-    VERBOSE,
-    EpochParameters,
-    Parameters,
-    UpdateParameters,
-    allowed,
-    parameter,
-)
+from perceptron_rs.parameters import groups, kinds
+from perceptron_rs.parameters.groups import EpochParameters, Parameters, UpdateParameters, allowed, parameter
 from perceptron_rs.parameters.kinds import SWITCH
 from perceptron_rs.parameters.ranges import LARGEST, Choice, Other, Range
 
@@ -107,12 +93,12 @@ class SequencePerceptronParameters(UpdateParameters, EpochParameters):
         Function that is called with a `SequenceEpoch` after each epoch. If it returns true, training stops.
     """
 
-    max_iter: int = field(default=10, metadata=MAX_ITER)
+    max_iter: int = field(default=10, metadata=groups.MAX_ITER)
     averaged: bool = parameter(
         True, SWITCH, "predict with averaged weights, or with the last ones", name="average"
     )
     transition_features: bool = parameter(False, SWITCH, "also learn weights of features for pairs of tags")
-    eta0: float = field(default=1.0, metadata=ETA0)
+    eta0: float = field(default=1.0, metadata=groups.ETA0)
     shuffle: bool = parameter(True, SWITCH, "shuffle the sentences in each epoch")
     decode: Decoding = parameter("viterbi", Choice(words(Decoding)))
     beam_width: int = parameter(
@@ -136,7 +122,7 @@ class SequencePerceptronParameters(UpdateParameters, EpochParameters):
         "answer only with chunks as this scheme has them; learning does not look at it (none)",
         default="",
     )
-    early_stopping: bool = field(default=False, metadata=EARLY_STOPPING | {"text": None})
+    early_stopping: bool = field(default=False, metadata=groups.EARLY_STOPPING | {"text": None})
     validation_fraction: float = parameter(
         0.1,
         kinds.FRACTION,
@@ -147,7 +133,7 @@ class SequencePerceptronParameters(UpdateParameters, EpochParameters):
     )
     n_iter_no_change: int = field(
         default=2,
-        metadata=N_ITER_NO_CHANGE
+        metadata=groups.N_ITER_NO_CHANGE
         | {
             "text": "epochs without improvement on --held-out before stopping",
             "needs": {"validation_fraction": ()},
@@ -161,8 +147,8 @@ class SequencePerceptronParameters(UpdateParameters, EpochParameters):
         excludes={"min_count": 1},
         because="which keeps no counts",
     )
-    verbose: int = field(default=0, metadata=VERBOSE)
-    callback: SequenceCallback | None = field(default=None, metadata=CALLBACK)
+    verbose: int = field(default=0, metadata=groups.VERBOSE)
+    callback: SequenceCallback | None = field(default=None, metadata=groups.CALLBACK)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -205,12 +191,12 @@ class StructuredPerceptronParameters(Parameters):
     )
     loss: Callable[[Any, Any], float] | None = parameter(None, Other(lambda: [callable, None]))
     n_features: int | None = parameter(None, Range(1, LARGEST, whole=True, none=True))
-    max_iter: int = field(default=10, metadata=MAX_ITER)
+    max_iter: int = field(default=10, metadata=groups.MAX_ITER)
     averaged: bool = parameter(True, SWITCH)
-    eta0: float = field(default=1.0, metadata=ETA0)
+    eta0: float = field(default=1.0, metadata=groups.ETA0)
     shuffle: bool = parameter(True, SWITCH)
-    random_state: int | RandomState | None = field(default=0, metadata=RANDOM_STATE)
-    engine: EngineName = field(default="rust", metadata=ENGINE)
+    random_state: int | RandomState | None = field(default=0, metadata=groups.RANDOM_STATE)
+    engine: EngineName = field(default="rust", metadata=groups.ENGINE)
 
 
 # Its first two parameters have no default, and Python's own error is to name the class that users know.
