@@ -70,7 +70,7 @@ def test_weights_go_on_by_what_has_changed(monkeypatch):
     weights = EpochWeights(states[0], 0)
     made = []
     monkeypatch.setattr(
-        "perceptron_rs.distributed.weights.apply_change",
+        "perceptron_rs.distributed.weights.shares.apply_change",
         lambda *of: made.append(of[1].epoch) or apply_change(*of),
     )
     assert same(weights.after(changes[:1]), states[1])

@@ -14,15 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from perceptron_rs.arrays.named import State
-from perceptron_rs.mixing.shares import (
-    Change,
-    Share,
-    add_shares,
-    apply_change,
-    combine_changes,
-    mixture,
-    reduce_tree,
-)
+from perceptron_rs.mixing import shares
 from perceptron_rs.schema.columns import packed, unpacked
 from perceptron_rs.settings import Chain, Epoch, Linear
 
@@ -54,7 +46,7 @@ class EpochWeights:
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + state_bytes(self.state)
 
-    def after(self, changes: Sequence[Change]) -> State:
+    def after(self, changes: Sequence[shares.Change]) -> State:
         """Return the weights after these changes, in their order. The arrays are not to be written to."""
         wanted = changes[-1].epoch + 1 if changes else self.epoch
         with self._lock:
@@ -63,7 +55,7 @@ class EpochWeights:
                 epoch, state = self.epoch, self.state
             for change in changes:
                 if change.epoch >= epoch:
-                    epoch, state = change.epoch + 1, apply_change(state, change)
+                    epoch, state = change.epoch + 1, shares.apply_change(state, change)
             self._latest = epoch, state
             return state
 
@@ -71,16 +63,16 @@ class EpochWeights:
 class Mixture(NamedTuple):
     """What the passes of an epoch have learnt, mixed, and the mistakes and seconds of each partition."""
 
-    change: Change
+    change: shares.Change
     epoch: Epoch
     mistakes: list[int]
     seconds: list[float]
 
 
-def mixed(settings: Linear | Chain, state: State, shares: Sequence[Share], number: int) -> Mixture:
+def mixed(settings: Linear | Chain, state: State, each: Sequence[shares.Share], number: int) -> Mixture:
     """Mix what all passes of an epoch have learnt from a state."""
-    whole = reduce_tree(shares, partial(add_shares, state))
-    change, epoch = mixture(settings, state, whole, number)
+    whole = shares.reduce_tree(each, partial(shares.add_shares, state))
+    change, epoch = shares.mixture(settings, state, whole, number)
     mistakes = [int(np.add.reduce(report.epoch.mistakes)) for report in whole.reports]
     return Mixture(change, epoch, mistakes, [report.seconds for report in whole.reports])
 
@@ -94,22 +86,22 @@ class SentWeights(Generic[T]):
         Makes what it is given available to all workers, and returns what they find it by. Is told the epoch.
     """
 
-    def __init__(self, send: Callable[[EpochWeights | Change, int], T]) -> None:
+    def __init__(self, send: Callable[[EpochWeights | shares.Change, int], T]) -> None:
         self._send = send
         self._weights: T | None = None
-        self._changes: list[tuple[Change, T]] = []
-        self._last: tuple[State, Change] | None = None
+        self._changes: list[tuple[shares.Change, T]] = []
+        self._last: tuple[State, shares.Change] | None = None
 
-    def change(self, state: State) -> Change | None:
+    def change(self, state: State) -> shares.Change | None:
         """Return what the last epoch changed, if this state is its result."""
         return self._last[1] if self._last is not None and self._last[0] is state else None
 
     def after(self, state: State, made: Mixture) -> tuple[State, Mixture]:
         """Apply a mixture to a state, remember the change, and return the new state and the mixture."""
-        self._last = apply_change(state, made.change), made.change
+        self._last = shares.apply_change(state, made.change), made.change
         return self._last[0], made
 
-    def weights(self, state: State, change: Change | None, epoch: int) -> tuple[T, list[T]]:
+    def weights(self, state: State, change: shares.Change | None, epoch: int) -> tuple[T, list[T]]:
         """Send the weights of an epoch, or what they differ by from those before, if that is known.
 
         Returns
@@ -122,7 +114,7 @@ class SentWeights(Generic[T]):
         made = [*(made for made, _ in self._changes), change]
         # They stay in the memory of each worker, beside the weights.
         if len(made) > _MOST or sum(map(state_bytes, made)) > state_bytes(state):
-            change, self._changes = combine_changes(state, made), []
+            change, self._changes = shares.combine_changes(state, made), []
             if 2 * state_bytes(change) > state_bytes(state):
                 return self._anew(state, epoch)
         self._changes = [*self._changes, (change, self._send(change, epoch))]

@@ -7,14 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.likes import (
-    MatrixLike,
-    array_of,
-    computed_by,
-    integers_of_128_bits,
-    is_real,
-    other_columns,
-)
+from perceptron_rs.arrays import likes
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.errors import naming, with_article
 from perceptron_rs.rows.storage import refuse_masked, refuse_type, without_index
 
@@ -25,7 +19,7 @@ _MISSING = ("NoneType", "NAType", "NaTType")
 def refuse_lazy(value: object, name: str) -> None:
     """Raise TypeError for what has no values that NumPy reads: not yet, or integers of 128 bits of polars."""
     refuse_uncomputed(value, name)
-    if (kind := integers_of_128_bits(value)) is not None:
+    if (kind := likes.integers_of_128_bits(value)) is not None:
         raise TypeError(f"{name} holds integers of the type {kind}, which NumPy has not; cast them to Int64")
 
 
@@ -35,7 +29,7 @@ def refuse_uncomputed(value: object, name: str) -> None:
     if isinstance(value, Iterator) and not is_of_arrow:
         kind = with_article(type(value).__name__)
         raise TypeError(f"{name} must hold values, got {kind}, which has none yet; write list({name})")
-    if (method := computed_by(value)) is not None:
+    if (method := likes.computed_by(value)) is not None:
         other = ", or use a learner of perceptron_rs.dask" if method == "compute" else ""
         raise TypeError(
             f"{name} must hold values, got {with_article(type(value).__name__)}, which has none yet; call "
@@ -46,7 +40,7 @@ def refuse_uncomputed(value: object, name: str) -> None:
 def refuse_columns(table: MatrixLike, name: str) -> None:
     """Raise for the first column of a data frame, or of a table of Arrow, that holds no real numbers."""
     refuse_lazy(table, name)
-    for column, values in other_columns(table):
+    for column, values in likes.other_columns(table):
         _refuse_others(values, name, column)
 
 
@@ -64,7 +58,7 @@ def numbers_in(X: MatrixLike, name: str = "X") -> NDArray[np.generic]:
     """Return what is given, or a table, as an array of real numbers; those that are objects as float64."""
     X = without_index(X)
     refuse_columns(X, name)
-    array = array_of(X)
+    array = likes.array_of(X)
     refuse_type(array.dtype, name)
     if array.dtype.kind != "O":
         return array
@@ -92,7 +86,7 @@ def numbers_of_objects(values: NDArray[np.generic], name: str) -> NDArray[np.flo
 
 
 def _is_known(kind: type) -> bool:
-    return is_real(kind) or kind.__name__ in _MISSING
+    return likes.is_real(kind) or kind.__name__ in _MISSING
 
 
 def _refuse_others(values: Iterable[object], name: str, column: object = None) -> None:

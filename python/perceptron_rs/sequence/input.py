@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.likes import (
-    ArrayLike,
-    MatrixLike,
-    dtype_kind,
-    each_of,
-    has_length,
-    has_rows_by_place,
-    n_dimensions,
-    values_of,
-)
+from perceptron_rs.arrays import likes
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.engines import get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import check_is_fitted
@@ -51,7 +43,7 @@ def read_sequences(
         if model._learnt.encoder is None:
             raise ValueError("X must be a matrix, because the model was fitted to one; got attributes")
         return read_csr(get_engine(model.engine), model._known.rows(tokens), model.n_features_in_), lengths
-    if isinstance(X, list | tuple) and X and n_dimensions(X[0]) == 2:
+    if isinstance(X, list | tuple) and X and likes.n_dimensions(X[0]) == 2:
         raise ValueError(
             f"X must be one matrix of the tokens of all sequences, got a list of {len(X)} ones; stack them "
             f"and give their numbers of rows as lengths"
@@ -123,7 +115,7 @@ def token_lists(model: Any, X: MatrixLike) -> MatrixLike:
     """
     template: Template | None = model._learnt.template
     X = materialize(X)
-    is_of_file = type(X) is list and any(_is_sequence(x) or dtype_kind(x) in ("U", "T") for x in X)
+    is_of_file = type(X) is list and any(_is_sequence(x) or likes.dtype_kind(x) in ("U", "T") for x in X)
     if template is None or not is_of_file:
         return as_token_lists(X)
     return as_token_lists([_attributes(template, i, sequence) for i, sequence in enumerate(X)])
@@ -131,7 +123,7 @@ def token_lists(model: Any, X: MatrixLike) -> MatrixLike:
 
 def _attributes(template: Template, i: int, tokens: Any) -> Any:
     """Return the attributes of the tokens of a sequence of words, of columns as tuples, or of attributes."""
-    sequence = tokens.tolist() if dtype_kind(tokens) in ("U", "T") else materialize(tokens)
+    sequence = tokens.tolist() if likes.dtype_kind(tokens) in ("U", "T") else materialize(tokens)
     if type(sequence) is not list or not sequence:
         return sequence
     remedy = (
@@ -174,12 +166,12 @@ def materialize(X: MatrixLike) -> MatrixLike:
     """Return a list of what can be iterated over but once, or holds objects; anything else as it is."""
     if type(X) is list:
         return X
-    if (values := values_of(X)) is not None:
+    if (values := likes.values_of(X)) is not None:
         return values
     # Brackets look for the labels of a Series, and not for places.
-    is_series = has_rows_by_place(X) and n_dimensions(X) == 1
+    is_series = likes.has_rows_by_place(X) and likes.n_dimensions(X) == 1
     if is_series or isinstance(X, (Iterator, tuple)) or _holds_objects(X):
-        return list(each_of(X))
+        return list(likes.each_of(X))
     return X
 
 
@@ -188,7 +180,7 @@ def _is_sequence(sequence: object) -> bool:
 
 
 def _holds_objects(sequence: object) -> bool:
-    return dtype_kind(sequence) == "O" and n_dimensions(sequence) == 1
+    return likes.dtype_kind(sequence) == "O" and likes.n_dimensions(sequence) == 1
 
 
 _REMEDY = (
@@ -207,7 +199,7 @@ def _refuse_single(X: MatrixLike) -> None:
         )
     if isinstance(X, list) and X and first is None:
         raise TypeError(f"X must be a list of sequences of tokens, got None as sequence 0; {_REMEDY}")
-    if isinstance(X, str) or isinstance(first, str) or dtype_kind(X) in ("U", "T"):
+    if isinstance(X, str) or isinstance(first, str) or likes.dtype_kind(X) in ("U", "T"):
         raise TypeError(f"X must be a list of sequences of tokens, got strings, {X!r:.60}; {_REMEDY}")
 
 
@@ -241,13 +233,13 @@ def flat_labels(y: ArrayLike, lengths: NDArray[np.int64]) -> NDArray[np.generic]
     if y is None or (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object):
         raise ValueError("y must be a list with a list of labels for each sequence, as X is")
     y = materialize(y)
-    if not has_length(y) or isinstance(y, str):
+    if not likes.has_length(y) or isinstance(y, str):
         raise ValueError("y must be a list with a list of labels for each sequence, as X is")
     if len(y) != len(lengths):
         raise ValueError(f"y must have as many sequences as X, {len(lengths)}, got {len(y)}")
     y = [materialize(labels) for labels in y]
     for i, (labels, length) in enumerate(zip(y, lengths.tolist(), strict=True)):
-        is_list = has_length(labels) and not isinstance(labels, str)
+        is_list = likes.has_length(labels) and not isinstance(labels, str)
         if not is_list or len(labels) != length:
             raise ValueError(
                 f"sequence {i} of y must have a label for each of {length} tokens, got {labels!r:.80}"

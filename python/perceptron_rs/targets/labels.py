@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.likes import (
-    ArrayLike,
-    is_missing,
-    kind_of_values,
-    n_dimensions,
-    shape_of,
-    values_of,
-)
+from perceptron_rs.arrays import likes
+from perceptron_rs.arrays.likes import ArrayLike
 from perceptron_rs.errors import ArgumentError, OptionsError, naming, warn_caller
 from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.rows.storage import is_masked, without_index
@@ -119,7 +113,7 @@ def _refuse_many(estimator: BaseEstimator | None, y: ArrayLike, name: str) -> No
             f"take many labels",
             remedy,
             cause="many labels",
-            columns=len(y[0]) if (shape := shape_of(y)) is None else shape[1],
+            columns=len(y[0]) if (shape := likes.shape_of(y)) is None else shape[1],
         )
     if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | set) and len({*map(len, y)}) > 1:
         raise lists_of_labels(name)
@@ -143,7 +137,7 @@ def of_one_type(parts: Sequence[NDArray[np.generic]]) -> list[NDArray[np.generic
 
 def _refuse_other_kind(y: NDArray[np.generic], others: NDArray[np.generic]) -> None:
     """Refuse labels of another kind, as in one array: neither True nor "1" is 1."""
-    kind, known = kind_of_values(y.dtype), kind_of_values(others.dtype)
+    kind, known = likes.kind_of_values(y.dtype), likes.kind_of_values(others.dtype)
     if kind != known:
         raise ArgumentError(
             f"some labels are {known}, and others are {kind}", "convert them to one type", place="y: "
@@ -164,7 +158,7 @@ def _one_dimension(y: ArrayLike, name: str) -> NDArray[np.generic]:
         except ValueError:  # lists of several lengths
             raise lists_of_labels(name) from None
         except NotImplementedError:  # of Arrow about strings in a dictionary, or of pandas about ends of runs
-            values = values_of(labels)
+            values = likes.values_of(labels)
             y = np.array(list(labels) if values is None else values, dtype=object)
         if y.ndim and y.dtype.kind == "U" and isinstance(labels, Iterable):
             refuse_nul(labels)
@@ -177,11 +171,11 @@ def _one_dimension(y: ArrayLike, name: str) -> NDArray[np.generic]:
             is_made |= y.dtype.kind in "iuf" and not {bool, np.bool_}.isdisjoint(map(type, labels))
             if y.ndim == 1 and (is_made or _is_rounded(y)):
                 y = np.fromiter(labels, dtype=object, count=len(labels))
-    if n_dimensions(y) not in (1, 2):
+    if likes.n_dimensions(y) not in (1, 2):
         raise ValueError(
             f"{name} must hold one label for each example, got {y!r:.80}; pass a list or an array of them"
         )
-    if n_dimensions(y) == 2:
+    if likes.n_dimensions(y) == 2:
         from sklearn.utils import column_or_1d
 
         y = column_or_1d(y, warn=True)
@@ -229,7 +223,7 @@ def _common_type(y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     if all(type(label) is str for label in values):
         refuse_nul(values)
         return y
-    row = next((row for row, label in enumerate(values) if is_missing(label)), None)
+    row = next((row for row, label in enumerate(values) if likes.is_missing(label)), None)
     if row is not None:
         _refuse_row(row, name)
     kinds = {_kind(label) for label in values}

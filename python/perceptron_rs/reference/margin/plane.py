@@ -10,14 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.named import Floats
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.margin.certificate import (
-    Checked,
-    Lengths,
-    norm_ends,
-    precise,
-    times_power_down,
-    times_power_up,
-)
+from perceptron_rs.reference.margin import certificate
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.rows import Rows
 
@@ -76,7 +69,7 @@ def margin(
     if largest == 0.0:
         raise ValueError("coef must not be all zeros: such a plane has no margin; train first")
     problem = Problem(rows, labels, "none")
-    lengths = Lengths(problem)
+    lengths = certificate.Lengths(problem)
     power = -math.frexp(largest)[1]
     w = np.array([arith.times_power(float(number), power) for number in coef])
     shifted = arith.times_power(arith.times_power(b, power), problem.shift)
@@ -84,30 +77,30 @@ def margin(
         raise ValueError(
             f"intercept must not exceed the activations so far, got {b}; scale the features or the weights"
         )
-    checked = Checked(problem, lengths, w)
+    checked = certificate.Checked(problem, lengths, w)
     offending = _offending(checked, coef, b, shifted)
     if len(offending):
         return -math.inf, -math.inf, offending
     low = high = math.inf
     for y in (1.0, -1.0):
-        value, error = precise(problem, checked.nearest(y), w, shifted)
+        value, error = certificate.precise(problem, checked.nearest(y), w, shifted)
         low = min(low, float((value - error).min(initial=math.inf)))
         high = min(high, float((value + error).min(initial=math.inf)))
     low, high = max(arith.down(low), 0.0), arith.up(high)
     back = -problem.shift
     if normalize:
-        shortest, longest = norm_ends(w, 0.0)
+        shortest, longest = certificate.norm_ends(w, 0.0)
         low, high = arith.down(low / longest), arith.up(high / shortest)
     else:
         back -= power
-    return times_power_down(low, back), times_power_up(high, back), offending
+    return certificate.times_power_down(low, back), certificate.times_power_up(high, back), offending
 
 
-def _offending(checked: Checked, coef: Floats, b: float, shifted: float) -> NDArray[np.int64]:
+def _offending(checked: certificate.Checked, coef: Floats, b: float, shifted: float) -> NDArray[np.int64]:
     problem = checked.problem
     error = checked.errors + abs(shifted) * (4.0 * arith.UNIT) + np.abs(checked.scores) * (4.0 * arith.UNIT)
     unsure = np.flatnonzero(checked.scores + problem.y * shifted - error <= 0.0)
-    value, error = precise(problem, unsure, checked.w, shifted)
+    value, error = certificate.precise(problem, unsure, checked.w, shifted)
     wrong = value + error < 0.0
     for i in np.flatnonzero((value - error <= 0.0) & ~wrong):
         x = problem.rows.dense(unsure[i : i + 1])[0]
