@@ -119,17 +119,8 @@ def load_svmlight(
     >>> y
     array([ 1., -1.])
     """
-    X, y, _ = load_with_base(
-        path,
-        n_features=n_features,
-        zero_based=zero_based,
-        query_id=query_id,
-        offset=offset,
-        length=length,
-        max_ratio=max_ratio,
-        n_jobs=n_jobs,
-        multilabel=multilabel,
-    )
+    options: dict[str, Any] = {name: value for name, value in locals().items() if name != "path"}
+    X, y, _ = load_with_base(path, **options)
     return as_users_have(X.canonical_matrix()), y.tolist() if multilabel else y
 
 
