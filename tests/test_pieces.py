@@ -56,9 +56,9 @@ def test_pieces_change_no_answer(make, monkeypatch):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_digest_is_of_all_numbers_in_their_order(order, monkeypatch):
     tensors = {"w": np.asarray(X, order=order), "b": X[0], "n": np.array(3), "none": np.zeros((0, 4))}
-    expected = content_digest({}, {name: np.array(array, order="C") for name, array in tensors.items()})
+    expected = content_digest("{}", {name: np.array(array, order="C") for name, array in tensors.items()})
     monkeypatch.setattr(pieces, "NUMBERS", 7)
-    assert content_digest({}, tensors) == expected
+    assert content_digest("{}", tensors) == expected
 
 
 @pytest.mark.parametrize(("n", "cost", "sizes"), [(0, 1, []), (25, 1, [10, 10, 5]), (3, 99, [1, 1, 1])])

@@ -96,7 +96,7 @@ class LearntArrays:
     def digest(self) -> str:
         """SHA-256 of all of it; ValueError if there is a function that has no name."""
         settings = {name: _qualified_name(name, value) for name, value in self.settings.items()}
-        return content_digest(settings, self.numbers, _stored)
+        return content_digest(json_text(settings), self.numbers, _stored)
 
 
 def learnt_arrays(model: Predictor) -> LearntArrays:

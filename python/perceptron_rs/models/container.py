@@ -71,7 +71,13 @@ def probe_memory(n_bytes: int, purpose: str) -> None:
 def pack(document: dict[str, object], tensors: Tensors) -> bytes:
     """Return the bytes of a model file."""
     document = {"format_version": FORMAT_VERSION} | document
-    text = json_text(document | {"sha256": content_digest(document, tensors)})
+    # In two pieces, as keys are sorted: a description may be long, and its text is made once.
+    front, back = (
+        json_text({key: value for key, value in document.items() if (key < "sha256") is is_front})[1:-1]
+        for is_front in (True, False)
+    )
+    digest = json_text({"sha256": content_digest(_braced(front, back), tensors)})[1:-1]
+    text = _braced(front, digest, back)
     size = sum(array.nbytes for array in tensors.values())
     probe_memory(_COPIES * size + _OF_HEADER * len(text), f"saving a model of {size + len(text)} bytes")
     data: bytes = safetensors.save(tensors, metadata={_KEY: text})
@@ -82,6 +88,11 @@ def pack(document: dict[str, object], tensors: Tensors) -> bytes:
             f"shorten the feature names, or fit without them (on an array)"
         )
     return data
+
+
+def _braced(*pieces: str) -> str:
+    """Return pieces of the text of a document as one, without those that are empty."""
+    return f"{{{','.join(filter(None, pieces))}}}"
 
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, object]:
@@ -111,7 +122,7 @@ def unpack(path: ModelSource) -> tuple[dict[str, object], Tensors]:
     # One after another: where numbers are copied, the bytes that they were in are let go at once.
     tensors = {name: _native_array(entries.pop(name)) for name in sorted(entries)}
     written = document.pop("sha256", None)
-    if content_digest(document, tensors) != written:
+    if content_digest(json_text(document), tensors) != written:
         raise ValueError(f"its contents are not what was saved: the digest differs; {_CUT}")
     return document, tensors
 
@@ -212,17 +223,17 @@ def _are_sizes(values: object) -> bool:
 
 
 def content_digest(
-    document: dict[str, object],
+    document: str,
     tensors: Mapping[str, Any],
     stored: Callable[[NDArray[np.generic]], NDArray[np.generic]] = np.asarray,
 ) -> str:
-    """Return the SHA-256 of a document and of the names, types, shapes and bits of tensors, as ``stored``."""
+    """Return the SHA-256 of a document's text, and of tensors: names, types, shapes, bits, as ``stored``."""
     total = hashlib.sha256()
     vectors = {name: array if array.shape else np.atleast_1d(array) for name, array in tensors.items()}
     parts = {
         name: [stored(array[:0]).dtype.name, list(tensors[name].shape)] for name, array in vectors.items()
     }
-    total.update(json_text([document, parts]).encode())
+    total.update(f"[{document},{json_text(parts)}]".encode())
     for name in sorted(vectors):
         array = vectors[name]
         for rows in pieces(len(array), array.size // max(len(array), 1)):
