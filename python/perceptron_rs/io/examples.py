@@ -63,11 +63,15 @@ class Examples:
         some = csr_rows(self.rows, begin, end) if is_ours else self.rows[begin:end]
         return replace(self, rows=some, y=y, weights=weights)
 
-    def chosen(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Examples:
-        """Return some of the examples."""
+    def chosen(self, rows: NDArray[np.bool_] | NDArray[np.intp] | None, some: MatrixLike = None) -> Examples:
+        """Return some of the examples, or all; ``some``: their rows, if these are known."""
+        if rows is None:
+            return self if some is None else replace(self, rows=some)
         y = None if self.y is None else self.y[rows]
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, rows=self.X[rows], y=y, weights=weights)
+        if some is None:
+            some = self.rows.chosen(rows) if isinstance(self.rows, CsrArrays) else self.rows[rows]
+        return replace(self, rows=some, y=y, weights=weights)
 
 
 def is_held_out(begin: int, end: int, share: float) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.examples import Examples, held_out, is_held_out
 from perceptron_rs.io.files import ExampleFiles
+from perceptron_rs.io.hashed.hasher import Mask
 from perceptron_rs.io.reading import TABLES, TEXT_TABLES, Reading
 from perceptron_rs.io.source import Source
 from perceptron_rs.io.text.lines import check_files, is_pipe, name_of_file, text_blocks
@@ -60,11 +61,13 @@ class TrainingFiles(ExampleFiles):
         self._prepare(fit)
         data = self.whole()
         held = held_out(len(data), self.holdout)
-        if fit is not None:
-            self._fit_to(fit, data, None if held is None else ~held)
-            data = replace(data, rows=self._fitted(fit, data.rows))
-        if held is not None:
-            self._left_out, data = data.chosen(held), data.chosen(~held)
+        masks: tuple[Mask, ...] = (None,) if held is None else (~held, held)
+        if fit is None:
+            parts = [data.chosen(mask) for mask in masks]
+        else:
+            self._fit_to(fit, data, masks[0])
+            parts = self._fitted(fit, data, masks)
+        data, self._left_out = parts[0], None if held is None else parts[1]
         self.rows = len(data)
         return data
 
@@ -260,10 +263,13 @@ class TrainingFiles(ExampleFiles):
         else:
             fit.add(data.X if chosen is None else data.X[chosen])
 
-    def _fitted(self, fit: Any, rows: Any) -> Any:
-        """Return rows as the scale leaves them that was learnt from them, and take it for later ones."""
+    def _fitted(self, fit: Any, data: Examples, masks: Sequence[Mask]) -> list[Examples]:
+        """Return parts of examples as the scale leaves them, and take it for later ones."""
+        rows: Any = data.rows
         in_blocks = self.reading.in_blocks
         self.reading = replace(self.reading, scale=fit.scale(), in_blocks=False)
         if in_blocks:
-            return self.reading.hasher(self.form).weighed(rows)
-        return self.reading.scale.applied(rows)
+            several = self.reading.hasher(self.form).weighed(rows, masks)
+            return [data.chosen(mask, some) for mask, some in zip(masks, several, strict=True)]
+        data = replace(data, rows=self.reading.scale.applied(rows))
+        return [data.chosen(mask) for mask in masks]

@@ -59,6 +59,16 @@ class CsrArrays:
         """The type of the values."""
         return self.data.dtype
 
+    def chosen(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> CsrArrays:
+        """Return some of the rows."""
+        lengths = np.diff(self.indptr)
+        ends = np.append(0, np.cumsum(lengths[rows], dtype=np.int64))
+        if rows.dtype == bool:
+            entries = np.repeat(rows, lengths)
+        else:
+            entries = np.arange(ends[-1]) + np.repeat(self.indptr[rows] - ends[:-1], lengths[rows])
+        return CsrArrays.of(self.data[entries], self.indices[entries], ends, self.shape[1])
+
     def tocsr(self) -> CsrArrays:
         """Return the matrix itself."""
         return self

@@ -55,7 +55,7 @@ class CountedTexts:
         if not of_texts:
             assert self.numbers is not None
             numbers = self.numbers if chosen is None else _chosen(self.numbers, chosen)
-            return CsrArrays.of(*numbers, self.n_columns).canonical_matrix()
+            return CsrArrays.of(*numbers, self.n_columns)
         some = self if chosen is None else self[chosen]
         rows = joined_rows(part for piece in some.pieces for part in piece)
         return replace(CsrArrays.of(*rows, self.n_columns), shape=some.shape)
@@ -88,6 +88,5 @@ def joined_rows(parts: Iterable[Any]) -> HashedRows:
 
 
 def _chosen(rows: HashedRows, chosen: NDArray[np.bool_]) -> HashedRows:
-    lengths = np.diff(rows.indptr)
-    entries = np.repeat(chosen, lengths)
-    return HashedRows(rows.data[entries], rows.indices[entries], np.append(0, np.cumsum(lengths[chosen])))
+    some: Any = CsrArrays.of(*rows, 1).chosen(chosen)
+    return HashedRows(some.data, some.indices, some.indptr)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptron_rs._core import added_rows
 from perceptron_rs.arrays.csr import csr_slice
@@ -20,6 +21,9 @@ from perceptron_rs.features.dictionaries import WITHIN, Column, Strings, hashed_
 from perceptron_rs.features.text import HashedRows, HashedText, Words, hashed_rows, normalized
 from perceptron_rs.io.hashed.counted import CountedTexts, joined_rows
 from perceptron_rs.rows.sparse import CsrArrays
+
+#: Which of some rows; None: all.
+Mask: TypeAlias = NDArray[np.bool_] | None
 
 #: Rows that are made at a time: large arrays are new memory each, which takes longer than what is done there.
 _ROWS = 2048
@@ -79,7 +83,7 @@ class ExampleHasher:
             rest = self._scaled(rest)
             if not texts:
                 return CsrArrays.of(*rest, self.n_columns)
-        return self._all_weighed(((piece, *cut) for piece, cut in zip(counts, cuts, strict=True)), rest)
+        return self._all_weighed(((piece, *cut) for piece, cut in zip(counts, cuts, strict=True)), rest)[0]
 
     def _text(self, name: str, column: Sequence[str]) -> HashedRows:
         """Return the n-grams of some texts."""
@@ -107,19 +111,30 @@ class ExampleHasher:
             self.categories.looked_at(n_rows)
         return hashed_columns(others, n_rows, self.n_columns, self.words)
 
-    def weighed(self, blocks: CountedTexts) -> CsrArrays:
-        """Return rows that ``rows`` gave as blocks, which are empty then, now that the scale is known."""
-        return self._all_weighed(blocks.emptied(), None if blocks.rest is None else self._scaled(blocks.rest))
+    def weighed(self, blocks: CountedTexts, masks: Sequence[Mask] = (None,)) -> list[CsrArrays]:
+        """Return rows that ``rows`` gave as blocks, which are empty then, now that the scale is known.
+
+        Those that each of the masks chooses; None: all.
+        """
+        rest = None if blocks.rest is None else self._scaled(blocks.rest)
+        return self._all_weighed(blocks.emptied(), rest, masks)
 
     def _all_weighed(
-        self, pieces: Iterable[tuple[list[HashedRows], int, int]], rest: HashedRows | None
-    ) -> CsrArrays:
+        self,
+        pieces: Iterable[tuple[list[HashedRows], int, int]],
+        rest: HashedRows | None,
+        masks: Sequence[Mask] = (None,),
+    ) -> list[CsrArrays]:
         """Return the rows of all pieces, with the rest of theirs."""
-        rows = [
-            self._weighed(texts, None if rest is None else _rows_of(rest, begin, end))
-            for texts, begin, end in pieces
+        chosen: list[list[CsrArrays]] = [[] for _ in masks]
+        for texts, begin, end in pieces:
+            rows = self._weighed(texts, None if rest is None else _rows_of(rest, begin, end))
+            for parts, mask in zip(chosen, masks, strict=True):
+                parts.append(rows if mask is None else rows.chosen(mask[begin:end]))
+        return [
+            parts[0] if len(parts) == 1 else CsrArrays.of(*joined_rows(parts), self.n_columns)
+            for parts in chosen
         ]
-        return rows[0] if len(rows) == 1 else CsrArrays.of(*joined_rows(rows), self.n_columns)
 
     def _scaled(self, others: HashedRows) -> HashedRows:
         """Return what is beside texts as a scaler leaves it."""

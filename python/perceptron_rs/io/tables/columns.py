@@ -252,11 +252,11 @@ def _check_lengths(column: pa.Array, feature: Feature) -> None:
 class TextCells:
     """A column of texts, of which some are made strings at a time; a missing one is empty."""
 
-    def __init__(self, column: pa.Array) -> None:
+    def __init__(self, column: pa.Array | pa.ChunkedArray) -> None:
         self._column = column
 
     def __getitem__(self, rows: slice) -> list[str]:
-        return [text or "" for text in self._column[rows].to_pylist()]
+        return [text or "" for text in single(self._column[rows]).to_pylist()]
 
 
 def hashable(column: pa.Array, feature: Feature) -> Column:

@@ -211,8 +211,9 @@ class CsvText:
         for place, name in enumerate(kinds):
             if not kinds[name]:
                 cells = table.column(place)
-                known = arrow("compute").if_else(missing_cells(cells), None, cells)
-                table = table.set_column(place, str(place), known)
+                is_missing, pc = missing_cells(cells), arrow("compute")
+                if pc.any(is_missing).as_py():
+                    table = table.set_column(place, str(place), pc.if_else(is_missing, None, cells))
         return table.rename_columns(list(places))
 
 

@@ -216,10 +216,11 @@ class Layout:
         return hasher.rows(texts, others, table.num_rows)
 
     def _text(self, table: ArrowRows, name: str) -> TextCells:
-        column = single(self._column(table, name))
-        if not (is_text(column.type) or arrow("types").is_null(column.type)):
+        column = self._column(table, name)
+        kind = single(column[:0]).type
+        if not (is_text(kind) or arrow("types").is_null(kind)):
             raise CellError(
-                None, f"column {name!r} holds {column.type}, no texts", "do not name it in {text_columns}"
+                None, f"column {name!r} holds {kind}, no texts", "do not name it in {text_columns}"
             )
         return TextCells(column)
 

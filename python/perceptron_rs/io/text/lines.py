@@ -137,9 +137,8 @@ class Records:
         ends = np.append(ends, len(text)) if is_open else ends
         is_other = begins[1:] != ends[:-1]
         begins, ends = begins[np.append(begins[:1] >= 0, is_other)], ends[np.append(is_other, ends[:1] >= 0)]
-        if not np.isin(
-            letters[begins[begins > 0] - 1], self._borders
-        ).all():  # some are in the midst of cells
+        before = letters[begins[begins > 0] - 1, np.newaxis]  # `isin` would import masked arrays
+        if not (before == self._borders).any(axis=1).all():  # some are in the midst of cells
             cells = [(*cell.span(), not cell[1]) for cell in self._quoted.finditer(text)]
             begins, ends, are_open = np.array(cells, dtype=np.intp).reshape(-1, 3).T
             is_open = bool(are_open[-1:].any())
