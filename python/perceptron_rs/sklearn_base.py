@@ -168,3 +168,8 @@ def documentation() -> str:
         if label == "Documentation":
             return f"{address.rstrip('/')}/"
     return ""
+
+
+def check_constraints(kind: type[BaseEstimator], parameters: dict[str, object]) -> None:
+    """Let scikit-learn look at each value of parameters of a class."""
+    validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)

@@ -7,12 +7,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 
-LATE = ("asyncio", "numpy.f2py", "numpy.polynomial", "numpy.testing", "scipy.special", "scipy.stats")
-#: scikit-learn and pyarrow look whether it is there, to know its data frames; no command holds one.
-NEVER = ("pandas", "psutil", "rich")
+LATE = (
+    "asyncio",
+    "cloudpickle",
+    "numpy.f2py",
+    "numpy.polynomial",
+    "numpy.testing",
+    "scipy.special",
+    "scipy.stats",
+)
+#: scikit-learn and pyarrow look whether they are there, to know their objects; no command holds one.
+NEVER = ("dateutil", "pandas", "psutil", "rich")
 
 
 class _Finder:
@@ -31,5 +40,6 @@ class _Finder:
 
 def import_late() -> None:
     """Let these libraries be loaded late or never from here on: of a process that is our own."""
+    sys.modules.setdefault("perceptron_rs.sklearn_base", import_module("perceptron_rs.cli.base_classes"))
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 
 from perceptron_rs import __version__
 from perceptron_rs.choices import CalibrationMethod, words
@@ -110,7 +111,7 @@ def parser(only: str | None = None) -> Parser:
             help=f"{USUAL_LEARNER}, if it is left out",
         )
         for name in LEARNER_NAMES:
-            elsewhere = others_with(name, trains=command.name == "train")
+            elsewhere = partial(others_with, name, trains=command.name == "train")
             below = learners.add_parser(
                 name, help=LEARNERS[name].about, description=about, epilog=EPILOG, elsewhere=elsewhere
             )

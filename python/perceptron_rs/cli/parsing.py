@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -48,14 +48,14 @@ class Parser(argparse.ArgumentParser):
 
     Parameters
     ----------
-    elsewhere : mapping of str to str, default={}
-        Options that other commands of the same name have, and an error text for each.
+    elsewhere : callable, default=dict
+        Returns options that other commands of the same name have, and an error text for each.
     """
 
-    def __init__(self, prog: str, elsewhere: Mapping[str, str] | None = None, **options: Any) -> None:
+    def __init__(self, prog: str, elsewhere: Callable[[], dict[str, str]] = dict, **options: Any) -> None:
         super().__init__(prog, **{"allow_abbrev": False} | options)
         self.add_argument("--help-all", action=_HelpAll, help="show all options, also rare ones, and exit")
-        self._elsewhere = elsewhere or {}
+        self._elsewhere = elsewhere
         self._negative_number_matcher = _NEGATIVE
 
     def parse_known_args(  # type: ignore[override]
@@ -86,7 +86,7 @@ class Parser(argparse.ArgumentParser):
             action = self._option_string_actions.get(name)
             if action is None and name.startswith("--"):
                 meant = _meant(name, self._option_string_actions) or f"; see {self.prog} --help"
-                self.error(self._elsewhere.get(name, f"unrecognized option {name}{meant}"))
+                self.error(self._elsewhere().get(name, f"unrecognized option {name}{meant}"))
             options.append(word)
             n_values = 0 if action is None or is_whole else 1 if action.nargs is None else int(action.nargs)
             options += [rest.popleft() for _ in range(min(n_values, len(rest)))]

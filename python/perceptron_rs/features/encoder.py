@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, as_users_have
 from perceptron_rs.arrays.scalars import whole_number
+from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.features.entries import collect, token_chunks
 from perceptron_rs.features.vocabulary import Vocabulary
 from perceptron_rs.sklearn_base import BaseEstimator, TransformerMixin

@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
-from sklearn import get_config
 
+from perceptron_rs.arrays.likes import imported
 from perceptron_rs.arrays.scalars import number
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes, parameter_names, remembered
@@ -19,7 +19,7 @@ from perceptron_rs.mixing.rounds import is_whole
 from perceptron_rs.parameters.exclusions import check_exclusions
 from perceptron_rs.parameters.groups import EpochParameters, UpdateParameters, group_of
 from perceptron_rs.parameters.ranges import LARGEST
-from perceptron_rs.sklearn_base import fit_context, validate_parameter_constraints
+from perceptron_rs.sklearn_base import check_constraints, fit_context
 
 if TYPE_CHECKING:
     from perceptron_rs.sklearn_base import BaseEstimator
@@ -45,8 +45,9 @@ def check_values(estimator: BaseEstimator) -> None:
     if are_valid(estimator):
         return
     kind, parameters = type(estimator), estimator.get_params()
-    if not get_config()["skip_parameter_validation"]:  # a setting of users; and scikit-learn's within a fit
-        _check_constraints(kind, parameters)
+    get_config = imported("sklearn", "get_config")  # a setting of users; and scikit-learn's within a fit
+    if get_config is None or not get_config()["skip_parameter_validation"]:
+        check_constraints(kind, parameters)
         return
     for name, value in parameters.items():  # a whole number may be in a range without an upper end
         if isinstance(value, Integral) and number(int(value)) is None:
@@ -165,7 +166,7 @@ def are_accepted(estimator: BaseEstimator) -> bool:
 
 def are_valid(estimator: BaseEstimator) -> bool:
     """Whether all parameters are what they may be; False also if that cannot be remembered."""
-    return _remembered(_check_constraints, estimator)
+    return _remembered(check_constraints, estimator)
 
 
 def _remembered(check: Callable[[Any, dict[str, object]], None], estimator: BaseEstimator) -> bool:
@@ -217,11 +218,6 @@ def _known(kind: Any, check: Callable[..., None]) -> set[Any]:  # noqa: ARG001
 @remembered
 def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
     return attrgetter(*parameter_names(kind))
-
-
-def _check_constraints(kind: type[BaseEstimator], parameters: dict[str, object]) -> None:
-    """Let scikit-learn look at each value."""
-    validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
 
 
 def _accept(kind: Any, parameters: dict[str, object]) -> None:

@@ -138,9 +138,11 @@ class ScaleFit:
                 "set {scale='maxabs'}, which keeps them",
                 values={"scale": self._kind},
             )
+        is_largest = self._kind == "maxabs"
         if self._scaler is None:
-            is_largest = self._kind == "maxabs"
             self._scaler = _Largest() if is_largest else _new_scaler(self._kind, centred=self._centred)
+        if isinstance(X, CsrArrays) and not is_largest:
+            X = X.canonical_matrix()
         self._scaler.partial_fit(in_full(X) if self._centred else X)
 
     def scale(self) -> Scale:
@@ -159,11 +161,18 @@ class _Largest:
 
     def partial_fit(self, X: MatrixLike) -> None:
         """Learn from some examples."""
-        from sklearn.utils import assert_all_finite
+        if is_sparse(X):
+            rows = X.tocsr()
+            values = _floats(rows.data)
+            largest = np.zeros(X.shape[1], dtype=values.dtype)
+            np.maximum.at(largest, rows.indices, abs(values))
+        else:
+            largest = abs(_floats(X)).max(axis=0)
+        self._largest = np.maximum(self._largest, largest)
+        if not np.isfinite(self._largest).all():
+            from sklearn.utils import assert_all_finite
 
-        assert_all_finite(X, allow_nan=True)
-        largest = abs(X if X.dtype.kind == "f" else X.astype(np.float64)).max(axis=0)
-        self._largest = np.maximum(self._largest, in_full(largest).ravel())
+            assert_all_finite(X, allow_nan=True)
 
     @property
     def scale_(self) -> NDArray[Any]:

@@ -295,7 +295,8 @@ def _is_plain(X: MatrixLike) -> bool:
     """Whether X is an array of real numbers or a CSR matrix of such, with a row and a column at least."""
     if type(X) is np.ndarray:
         return X.ndim == 2 and X.size > 0 and holds_numbers(X.dtype)
-    if type(X) not in (imported("scipy.sparse", "csr_matrix"), imported("scipy.sparse", "csr_array")):
+    of_scipy = (imported("scipy.sparse", name) for name in ("csr_matrix", "csr_array"))
+    if type(X) not in (CsrArrays, *of_scipy):
         return False
     # Callers can assign to the three arrays, so these may be anything.
     shape, indptr, indices, values = X.shape, X.indptr, X.indices, X.data

@@ -18,8 +18,7 @@ CELLS = 1 << 24  # of a dense copy: 128 MB of float64
 
 def run(arguments: Namespace) -> int:
     """Print a line for each way; return 1 at the first that differs."""
-    from sklearn.exceptions import ConvergenceWarning
-
+    from perceptron_rs.sklearn_base import ConvergenceWarning
     from perceptron_rs.testing.parity import ways
 
     def say(text: str) -> None:

@@ -134,7 +134,7 @@ class ExampleTraining(training.Training):
         self._warn_of_size(len(labels.classes if files.reading.multilabel else distinct(labels)[0]))
         weigh_classes(model, labels if weighed is None else weighed)
         self._look_at(data)
-        return partial(model.fit, data.X, labels, **weights_of(data))
+        return partial(model.fit, data.rows, labels, **weights_of(data))
 
     def _warn_of_size(self, n_classes: int) -> None:
         """Warn before a fit whose weights, those of all hashed columns, take gigabytes."""

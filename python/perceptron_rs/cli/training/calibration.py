@@ -31,7 +31,7 @@ class _Examples:
 
     def add(self, model: Any, data: Examples) -> None:
         """Take some."""
-        self._scores.append(model.decision_function(data.X))
+        self._scores.append(model.decision_function(data.rows))
         self._labels.append(data.labels)
         self._weights.append(data.weights)
         self.n_samples += len(data)

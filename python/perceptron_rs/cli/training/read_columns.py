@@ -48,14 +48,13 @@ def columns_in_words(files: TrainingFiles, data: Examples) -> list[str]:
             lines += _drowning(data, numbers, " in place of --tf-idf" if reading.scale is not None else "")
         return lines
     if data.names is None:
-        return [
-            f"{data.shape[1]} columns of {'numbers' if isinstance(data.X, np.ndarray) else 'sparse numbers'}"
-        ]
+        kind = "numbers" if isinstance(data.rows, np.ndarray) else "sparse numbers"
+        return [f"{data.shape[1]} columns of {kind}"]
     counting = counting_columns(data)
     if len(data.names) > _LINES:
         return _by_kind(dict.fromkeys(data.names, "numbers"), "")
     wide = max(map(len, data.names))
-    X: Any = data.X
+    X: Any = data.rows
     lines = []
     for place, name in enumerate(data.names):
         values = X[:, place]
@@ -88,7 +87,7 @@ def first_of_classes(data: Examples) -> str | None:
 
     The labels are the last of them.
     """
-    X: Any = data.X
+    X: Any = data.rows
     rest = np.asarray(data.labels)
     if data.names is None or not isinstance(X, np.ndarray) or not np.isin(rest, (0, 1)).all():
         return None
@@ -103,7 +102,7 @@ def first_of_classes(data: Examples) -> str | None:
 
 def counting_columns(data: Examples) -> tuple[str, ...]:
     """Return the columns of a table that number its rows: they say nothing of other examples."""
-    X: Any = data.X
+    X: Any = data.rows
     if data.names is None or not isinstance(X, np.ndarray) or len(X) < _LINES:
         return ()
     steps = X[1:, :] - X[:-1, :] if X.dtype.kind == "f" else np.diff(X.astype(np.float64), axis=0)

@@ -58,7 +58,7 @@ class Trial(NamedTuple):
 
 def n_errors(model: Any, data: Examples) -> int:
     """Return how many examples a model is wrong about, in at least one of their labels."""
-    wrong = (model.predict(data.X) != data.labels).reshape(len(data), -1)
+    wrong = (model.predict(data.rows) != data.labels).reshape(len(data), -1)
     return int(np.count_nonzero(wrong.any(axis=1)))
 
 
@@ -94,10 +94,8 @@ def _scaled(known: Examples, asked: Examples) -> tuple[Examples, Examples]:
 
 
 def _tried(model: Any, files: TrainingFiles, known: Examples, asked: Examples) -> int:
-    from sklearn import clone
-
-    copy = clone(model).set_params(audit=False, audit_key=None, callback=None, warm_start=False)
-    copy.set_params(keep_on_interrupt=False)
+    copy = type(model)(**model.get_params()).set_params(audit=False, audit_key=None, callback=None)
+    copy.set_params(warm_start=False, keep_on_interrupt=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the model's own fit has said it
         copy.fit(known.X, files.target(known), **weights_of(known))
