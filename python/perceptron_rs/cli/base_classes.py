@@ -76,5 +76,8 @@ def fit_context(**_: bool) -> Callable[[T], T]:
     return unchanged
 
 
-def check_constraints(*_: object) -> None:
+def nothing(*_: object) -> None:
     """Do nothing."""
+
+
+check_constraints = nothing
