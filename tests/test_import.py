@@ -60,7 +60,8 @@ def test_type_checkers_see_the_names_that_there_are(package):
 
 def test_every_module_is_there_without_an_import_of_its_own():
     assert "sklearn" in modules_after(
-        "import perceptron_rs as p; p.testing.assert_parity; p.models; p.engines; p.reference; p.features"
+        "import perceptron_rs as p; p.testing.assert_parity; p.models; p.engines; p.reference; p.features; "
+        "p.metrics; p.errors"
     )
 
 

@@ -1,8 +1,10 @@
 from perceptron_rs import dask as dask
 from perceptron_rs import datasets as datasets
 from perceptron_rs import engines as engines
+from perceptron_rs import errors as errors
 from perceptron_rs import features as features
 from perceptron_rs import io as io
+from perceptron_rs import metrics as metrics
 from perceptron_rs import models as models
 from perceptron_rs import plots as plots
 from perceptron_rs import reference as reference

@@ -346,6 +346,15 @@ def test_strings_have_one_digest_whatever_stores_them(learner, tmp_path):
     assert digest(learner(max_iter=2, tol=None).fit(X, ["a", "b", "a"])) not in digests
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float64])
+def test_a_class_is_no_negative_zero(dtype):
+    y = np.array([-0.0, 1.0, 0.0], dtype=dtype)
+    models = [Perceptron().fit(X, labels) for labels in (y, y[::-1].copy()[[2, 1, 0]], np.abs(y))]
+    models += [Perceptron().partial_fit(X, y, classes=y[:2]), Perceptron(shuffle=False).fit_stream((X, y))]
+    assert {model.classes_.tobytes() for model in models} == {np.array([0.0, 1.0], dtype=dtype).tobytes()}
+    assert len({digest(model) for model in models[:3]}) == 1
+
+
 def test_numbers_beyond_integers_are_no_labels():
     with pytest.raises(ValueError, match=r"from 1\.0 to 1e\+300 are more than integers of 64 bits hold"):
         Perceptron().fit([[1], [2]], [1e300, 1.0])

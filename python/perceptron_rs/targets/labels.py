@@ -289,6 +289,8 @@ def encode_new(
     with naming(name):
         _refuse_continuous(y)
         classes, labels = distinct(y)
+        if classes.dtype.kind == "f":
+            classes[classes == 0] = 0  # and not -0.0, whichever comes first
         if len(classes) < least:
             raise ArgumentError(
                 f"The number of classes has to be greater than one; got {len(classes)} class: "
