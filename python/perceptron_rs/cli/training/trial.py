@@ -67,10 +67,12 @@ def trial(model: Any, files: TrainingFiles, data: Examples) -> Trial | None:
 
     Of few examples each tenth is held out once. None if there are too few, or of one class.
     """
+    multilabel = files.reading.multilabel
     part = np.arange(len(data)) % _PARTS
+    if not multilabel:  # of each class, too: files may repeat their classes in turn
+        part[np.argsort(distinct(data.labels)[1], kind="stable")] = np.arange(len(data)) % _PARTS
     is_few = len(data) < _FEW and model.coef_.size <= _WEIGHTS
     parts = [(data.chosen(part != k), data.chosen(part == k)) for k in range(0 if is_few else 9, _PARTS)]
-    multilabel = files.reading.multilabel
     if len(data) < _LEAST or (not multilabel and any(len(distinct(x.labels)[0]) < 2 for x, _ in parts)):
         return None
     n, usual, scaled = sum(len(asked) for _, asked in parts), None, None
