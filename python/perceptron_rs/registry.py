@@ -36,10 +36,13 @@ class Entry(NamedTuple):
     in_epochs: bool = True
     #: Whether it has ``fit_stream``.
     in_streams: bool = False
-    #: Whether it has one weight a feature.
-    is_linear: bool = False
     #: Whether ``save`` rounds its weights, and leaves small ones out.
     is_rounded: bool = False
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether it has one weight a feature."""
+        return self.family == "linear"
 
     @property
     def kind(self) -> type[Estimator]:
@@ -63,31 +66,19 @@ class Entry(NamedTuple):
 
 LEARNERS: dict[str, Entry] = {
     "perceptron": Entry(
-        "linear",
-        "Perceptron",
-        "the perceptron, with its last weights",
-        in_streams=True,
-        is_linear=True,
-        is_rounded=True,
+        "linear", "Perceptron", "the perceptron, with its last weights", in_streams=True, is_rounded=True
     ),
     "averaged": Entry(
         "linear",
         "AveragedPerceptron",
         "the average of all weight vectors of a run",
         in_streams=True,
-        is_linear=True,
         is_rounded=True,
     ),
     "pocket": Entry(
-        "linear",
-        "PocketPerceptron",
-        "the weights with the fewest training errors",
-        is_linear=True,
-        is_rounded=True,
+        "linear", "PocketPerceptron", "the weights with the fewest training errors", is_rounded=True
     ),
-    "voted": Entry(
-        "linear", "VotedPerceptron", "a vote of all weight vectors of a run", in_streams=True, is_linear=True
-    ),
+    "voted": Entry("linear", "VotedPerceptron", "a vote of all weight vectors of a run", in_streams=True),
     "kernel": Entry("kernel", "KernelPerceptron", "the perceptron in the space of a kernel"),
     "budgeted-kernel": Entry(
         "kernel", "BudgetedKernelPerceptron", "a kernel perceptron that keeps few mistakes", in_streams=True

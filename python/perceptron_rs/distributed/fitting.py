@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.arrays.named import State, arrays_of
 from perceptron_rs.audit import RECORD
 from perceptron_rs.distributed.partition import Encoding, EpochTask, Parse, Parsed, PartitionFacts
@@ -26,7 +27,7 @@ from perceptron_rs.mixing.rounds import Mixed
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.parameters.checks import parameters_in_memory
 from perceptron_rs.parameters.groups import UpdateParameters, group_of
-from perceptron_rs.rows.examples import examples
+from perceptron_rs.rows.examples import ValidatedRows, examples
 from perceptron_rs.rows.lengths import check_lengths
 from perceptron_rs.rows.storage import to_stored
 from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested
@@ -255,15 +256,22 @@ def parse_rows(batch: Batch) -> Parsed:
         raise ValueError("lengths are for a SequencePerceptron; a block must be (X, y[, sample_weight])")
     if not X.shape[0]:
         return Parsed({"rows": to_stored(np.zeros(X.shape))}, X.shape[1], None, np.asarray(y).reshape(-1)[:0])
-    model = Perceptron()  # whose checks these are
-    data = examples(model, get_engine("rust"), X, reset=True)
-    names = feature_names(model)
-    n = X.shape[0]
+    model, n = Perceptron(), X.shape[0]
+    data, names = _read(model, X)
     labels: NDArray[np.generic] = indicator(y, n) if is_indicator(y) else label_array(model, y, n)
     weights = sample_weights(sample_weight, labels, of_part=True)  # others may have examples to learn from
     if weights is not None:
         data.assert_finite_in(weights == 0, model, None)  # the engine does not meet these rows
-    return Parsed(data.stored, X.shape[1], None if names is None else tuple(map(str, names)), labels, weights)
+    return Parsed(data.stored, X.shape[1], names, labels, weights)
+
+
+def _read(
+    model: Perceptron | SequencePerceptron, X: MatrixLike
+) -> tuple[ValidatedRows, tuple[str, ...] | None]:
+    """Return examples, and the names of their columns; the checks are those of the model."""
+    data = examples(model, get_engine("rust"), X, reset=True)
+    names = feature_names(model)
+    return data, None if names is None else tuple(map(str, names))
 
 
 class LinearPartitions(Partitions):
@@ -309,18 +317,10 @@ def parse_sequences(batch: Batch, hash_columns: int | None) -> Parsed:
         X, y = encoder.fit_transform(tokens), flat_labels(y, lengths)
         attributes = tuple(encoder.vocabulary_)
     lengths = check_lengths(lengths, X.shape[0])
-    model = SequencePerceptron()  # whose checks these are
-    data = examples(model, get_engine("rust"), X, reset=True)
-    names = feature_names(model)
-    return Parsed(
-        data.stored,
-        X.shape[1],
-        None if names is None else tuple(map(str, names)),
-        label_array(model, y, X.shape[0]),
-        None,
-        lengths[lengths > 0],
-        attributes,
-    )
+    model = SequencePerceptron()
+    data, names = _read(model, X)
+    labels = label_array(model, y, X.shape[0])
+    return Parsed(data.stored, X.shape[1], names, labels, None, lengths[lengths > 0], attributes)
 
 
 class SequencePartitions(Partitions):

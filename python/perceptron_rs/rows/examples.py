@@ -30,17 +30,10 @@ from perceptron_rs.engines import Engine, Rows, rows_of
 from perceptron_rs.errors import naming
 from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.float_mode import standard
+from perceptron_rs.rows import storage
 from perceptron_rs.rows.real_numbers import refuse_columns, refuse_lazy, refuse_objects
 from perceptron_rs.rows.selection import portable_values
 from perceptron_rs.rows.sparse import CsrArrays, checked_format, csr_arrays, is_sparse
-from perceptron_rs.rows.storage import (
-    checked_by,
-    holds_numbers,
-    is_masked,
-    refuse_type,
-    to_stored,
-    without_index,
-)
 from perceptron_rs.state.learnt import Fitted, RawInput, learnt_of
 from perceptron_rs.state.turns import change
 
@@ -145,7 +138,7 @@ def examples(estimator: Any, engine: Engine, X: MatrixLike, *, reset: bool) -> V
             from sklearn.utils.validation import validate_data
 
             options = {"accept_sparse": "csr", "accept_large_sparse": True, "ensure_all_finite": False}
-            X = checked_by(partial(validate_data, estimator, reset=reset, **options), X)
+            X = storage.checked_by(partial(validate_data, estimator, reset=reset, **options), X)
         return read(engine, X)
 
 
@@ -229,14 +222,14 @@ def _rows_of_dictionaries(predictor: Any, X: MatrixLike) -> NDArray[np.generic]:
 
 def _column_names(X: MatrixLike) -> list[str] | None:
     """Return the names of the columns of a data frame, if all are strings."""
-    names = column_names(without_index(X))
+    names = column_names(storage.without_index(X))
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def read(engine: Engine, X: MatrixLike) -> ValidatedRows:
     """Hand an array or a CSR matrix to the engine, in a type that it stores and in order."""
     if type(X) is np.ndarray or not is_sparse(X):
-        values = to_stored(X)
+        values = storage.to_stored(X)
         return ValidatedRows(engine.dense_rows(values), {"rows": values})
     return read_csr(engine, csr_arrays(X), X.shape[1])
 
@@ -294,7 +287,7 @@ def has_known_columns(estimator: object, X: MatrixLike) -> bool:
 def _is_plain(X: MatrixLike) -> bool:
     """Whether X is an array of real numbers or a CSR matrix of such, with a row and a column at least."""
     if type(X) is np.ndarray:
-        return X.ndim == 2 and X.size > 0 and holds_numbers(X.dtype)
+        return X.ndim == 2 and X.size > 0 and storage.holds_numbers(X.dtype)
     of_scipy = (imported("scipy.sparse", name) for name in ("csr_matrix", "csr_array"))
     if type(X) not in (CsrArrays, *of_scipy):
         return False
@@ -306,7 +299,7 @@ def _is_plain(X: MatrixLike) -> bool:
         and type(indptr) is type(indices) is type(values) is np.ndarray
         and indptr.dtype.kind in "iu"
         and indices.dtype.kind in "iu"
-        and holds_numbers(values.dtype)
+        and storage.holds_numbers(values.dtype)
     )
 
 
@@ -315,7 +308,7 @@ def as_array(X: MatrixLike) -> MatrixLike:
 
     Arrow tables lose the columns of pandas' index, which are no features.
     """
-    X = without_index(X)
+    X = storage.without_index(X)
     if has_shape(X) or not is_convertible(X):
         return X
     return np.asarray(X)
@@ -357,13 +350,13 @@ def check_matrix(X: MatrixLike) -> MatrixLike:
         X = np.asarray(X)
     if is_sparse(X):
         return checked_format(X)
-    if is_masked(X):
+    if storage.is_masked(X):
         raise ValueError("X is a masked array with masked values; fill them or drop these rows")
     dtype = dtype_of(X)
     if dtype is None:
         refuse_columns(X, "X")
         return X
-    refuse_type(dtype, "X")
+    storage.refuse_type(dtype, "X")
     if dtype.kind == "O" and n_dimensions(X) == 2:
         refuse_objects(np.asarray(X), "X")
     return X

@@ -74,16 +74,9 @@ SEQUENCE = Schema(
         *_weight_arrays(),
         *_weight_arrays("_u"),
         Array("seen", (1,), COUNTS, shown="n_seen_", label="last seen", reported=True),
-        Array(
-            "sequence_errors_per_epoch",
-            "E",
-            COUNTS,
-            "sequence_errors_per_epoch_",
-            predicts=False,
-            reported=True,
-        ),
-        Array(
-            "token_errors_per_epoch", "E", COUNTS, "token_errors_per_epoch_", predicts=False, reported=True
+        *(
+            Array(f"{name}_per_epoch", "E", COUNTS, f"{name}_per_epoch_", predicts=False, reported=True)
+            for name in ("sequence_errors", "token_errors")
         ),
         replace(_REPORTS["validation_scores"], axes=("E", 1)),
         _REPORTS["loss_curve"],
