@@ -11,6 +11,7 @@ use crate::arith::twofold::{exponent, power};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
 use crate::monitor::Monitor;
+use crate::online::of_each_row;
 use crate::online::threads::each;
 use crate::rows::{Matrix, Survey, strip};
 
@@ -175,15 +176,7 @@ impl<'a> MarginProblem<'a> {
     /// `||x_i||^2` of all raw rows times `scale`.
     pub fn squares(&self, scale: f64) -> Result<Vec<f64>> {
         let unit = filled(scale, self.columns())?;
-        let mut out = filled(0.0, self.len())?;
-        let strip = strip(self.rows);
-        let strips = out.chunks_mut(strip).enumerate();
-        let threads = self.threads.min(strips.len());
-        each(strips, threads, self.monitor, |(i, out)| {
-            let first = i * strip;
-            self.rows.squares(first..first + out.len(), &unit, out)
-        })?;
-        Ok(out)
+        of_each_row(self.rows, self.threads, self.monitor, |range, out| self.rows.squares(range, &unit, out))
     }
 
     /// Appends the columns and values of a scaled row, without its sign.

@@ -27,8 +27,8 @@ fn placed(rows: &dyn Matrix, numbers: &[u32]) -> Result<(Entries, Chosen, Vec<u3
 pub struct Listed {
     chosen: Chosen,
     weights: Vec<f64>,
+    /// How many rows there are.
     stride: usize,
-    len: usize,
     finite: bool,
 }
 
@@ -37,7 +37,7 @@ impl Listed {
     pub fn new(rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
         let (entries, mut chosen, places) = placed(rows, numbers)?;
         chosen.sort();
-        let (len, stride) = (numbers.len(), numbers.len());
+        let stride = numbers.len();
         let mut weights = matrix(0.0, chosen.places(), stride)?;
         let mut start = 0;
         for (i, &end) in entries.ends.iter().enumerate() {
@@ -46,23 +46,29 @@ impl Listed {
             }
             start = end;
         }
-        Ok(Self { chosen, weights, stride, len, finite: entries.is_finite() })
+        Ok(Self { chosen, weights, stride, finite: entries.is_finite() })
     }
 
     pub fn len(&self) -> usize {
-        self.len
+        self.stride
     }
 
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.stride == 0
     }
 
     /// Dot products by rule 3 of a row with all of these, in `room`.
     pub fn dots(&self, rows: &dyn Matrix, row: usize, room: &mut Renamed, out: &mut [f64]) -> Result<()> {
         rows.rename(row, &self.chosen, room)?;
-        let wide = &mut WideRow::with_room(room.places.len(), out.len())?;
-        dispatch(ListedDots { listed: self, row: room, wide, out });
+        self.dots_with(room, &mut WideRow::with_room(room.places.len(), out.len())?, out);
         Ok(())
+    }
+
+    fn dots_with(&self, row: &Renamed, wide: &mut WideRow, out: &mut [f64]) {
+        products((&row.places[..], &row.values[..]), &self.weights, self.stride, wide, out);
+        for out in out {
+            *out += row.others;
+        }
     }
 
     /// The dot product of two lists of one row.
@@ -79,7 +85,7 @@ impl Listed {
             }
         }
         let mut dot = [0.0];
-        dispatch(ListedDots { listed: self, row: room, wide: &mut WideRow::default(), out: &mut dot });
+        self.dots_with(room, &mut WideRow::default(), &mut dot);
         Ok(dot[0])
     }
 }
@@ -160,26 +166,6 @@ impl Leaf for Folded<'_> {
         let l: [&[f64]; LANES] = std::array::from_fn(|lane| &lanes[lane * len..][..len]);
         for i in 0..len {
             out[i] = fold([l[0][i], l[1][i], l[2][i], l[3][i], l[4][i], l[5][i], l[6][i], l[7][i]]);
-        }
-    }
-}
-
-struct ListedDots<'a> {
-    listed: &'a Listed,
-    row: &'a Renamed,
-    wide: &'a mut WideRow,
-    out: &'a mut [f64],
-}
-
-impl Leaf for ListedDots<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
-        let Self { listed, row, wide, out } = self;
-        products((&row.places[..], &row.values[..]), &listed.weights, listed.stride, wide, out);
-        for out in out {
-            *out += row.others;
         }
     }
 }

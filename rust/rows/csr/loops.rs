@@ -135,10 +135,12 @@ const APART: usize = 8;
 
 impl<T: Value, I: Index> Strip<'_, T, I> {
     #[inline(always)]
-    fn row(&self, i: usize) -> (&[I], &[T]) {
+    fn rows(&self) -> impl Iterator<Item = (&[I], &[T])> {
         let before = self.ends[0].at();
-        let own = self.ends[i].at() - before..self.ends[i + 1].at() - before;
-        (&self.columns[own.clone()], &self.values[own])
+        self.ends.windows(2).map(move |ends| {
+            let own = ends[0].at() - before..ends[1].at() - before;
+            (&self.columns[own.clone()], &self.values[own])
+        })
     }
 
     /// Calls `put` with each row and its `w·x` with some vectors. `weights` has their numbers of a column.
@@ -148,20 +150,21 @@ impl<T: Value, I: Index> Strip<'_, T, I> {
         weights: impl Fn(usize) -> [f64; V],
         mut put: impl FnMut(usize, [f64; V]),
     ) {
-        let (mut room, rows) = ([[[0.0; V]; LANES]; APART], self.ends.len() - 1);
-        for start in (0..rows).step_by(APART) {
-            let block = start..rows.min(start + APART);
-            for (lanes, row) in room.iter_mut().zip(block.clone()) {
+        let (mut room, before) = ([[[0.0; V]; LANES]; APART], self.ends[0].at());
+        for (start, ends) in (0..).step_by(APART).zip(self.ends[1..].chunks(APART)) {
+            let mut first = self.ends[start].at() - before;
+            for (lanes, end) in room.iter_mut().zip(ends) {
+                let own = first..end.at() - before;
+                first = own.end;
                 *lanes = [[0.0; V]; LANES];
-                let (columns, values) = self.row(row);
-                for (j, x) in columns.iter().zip(values) {
+                for (j, x) in self.columns[own.clone()].iter().zip(&self.values[own]) {
                     let (w, x) = (weights(j.at()), x.widen());
                     for (sum, w) in lanes[j.at() % LANES].iter_mut().zip(w) {
                         *sum += w * x;
                     }
                 }
             }
-            for (row, lanes) in block.zip(&room) {
+            for (row, lanes) in (start..).zip(&room[..ends.len()]) {
                 put(row, folded(lanes));
             }
         }
@@ -207,8 +210,8 @@ impl<I: Index> Leaf for FewPlanes<'_, I> {
             5..=8 => self.by::<8>(),
             planes => {
                 let Self { strip, w, stride, intercept, out } = self;
-                for (row, sums) in out.chunks_mut(planes).enumerate() {
-                    Products { row: strip.row(row), w, stride, sums }.run(simd);
+                for (row, sums) in strip.rows().zip(out.chunks_mut(planes)) {
+                    Products { row, w, stride, sums }.run(simd);
                 }
                 for sums in out.chunks_mut(planes) {
                     sums.iter_mut().zip(intercept).for_each(|(sum, b)| *sum += b);
@@ -319,8 +322,8 @@ impl<T: Value, I: Index> Leaf for ExactScores<'_, T, I> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) {
-        for (row, out) in self.out.iter_mut().enumerate() {
-            *out = exact_sum(self.strip.row(row), self.w) + self.intercept;
+        for (row, out) in self.strip.rows().zip(self.out) {
+            *out = exact_sum(row, self.w) + self.intercept;
         }
     }
 }

@@ -70,22 +70,6 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
         WideRow::with_room(self.facts.longest, planes)
     }
 
-    /// Activations of some rows, from what `fill` makes of each.
-    fn activations(
-        &self,
-        range: Range<usize>,
-        intercept: &[f64],
-        out: &mut [f64],
-        mut fill: impl FnMut((&[I], &[T]), &mut [f64]),
-    ) {
-        for (row, sums) in range.zip(out.chunks_mut(intercept.len())) {
-            fill(self.row(row), sums);
-            for (sum, b) in sums.iter_mut().zip(intercept) {
-                *sum += b;
-            }
-        }
-    }
-
     fn strip(&self, rows: Range<usize>) -> Strip<'_, T, I> {
         let ends = &self.indptr[rows.start..=rows.end];
         let own = ends[0].at()..ends[rows.len()].at();
@@ -159,7 +143,7 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
         if planes.pending.is_none() {
             planes.make_counts(visit.integer_step, self.facts.magnitude, monitor)
         } else {
-            planes.make_by_column(monitor)
+            planes.make_float(Layout::ByColumn, monitor)
         }
     }
 
@@ -262,9 +246,10 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
             }
             Arranged::ByColumn { w, stride } => {
                 let mut wide = self.wide(*stride)?;
-                self.activations(range, intercept, out, |row, sums| {
-                    products(row, w, *stride, &mut wide, sums);
-                });
+                for (row, sums) in range.zip(out.chunks_mut(intercept.len())) {
+                    products(self.row(row), w, *stride, &mut wide, sums);
+                    sums.iter_mut().zip(intercept).for_each(|(sum, b)| *sum += b);
+                }
             }
             Arranged::ByPlane(w) => self.plane_by_plane(range, w, intercept, out),
             Arranged::Counts(w) if self.facts.ones => {

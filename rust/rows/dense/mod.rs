@@ -184,7 +184,7 @@ impl<T: Value> Examples for Dense<'_, T> {
         if self.learns_exactly() && planes.pending.is_none() {
             planes.make_halves(visit.integer_step, self.byte_magnitude(), monitor)
         } else {
-            planes.make_by_plane(monitor)
+            planes.make_float(Layout::ByPlane, monitor)
         }
     }
 

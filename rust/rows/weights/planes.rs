@@ -256,7 +256,7 @@ impl Planes {
     }
 
     /// Floats that stand so, and are nobody else's. An interrupt leaves the weights in the form that they had.
-    fn make_float(&mut self, layout: Layout, monitor: &dyn Monitor) -> Result<()> {
+    pub fn make_float(&mut self, layout: Layout, monitor: &dyn Monitor) -> Result<()> {
         self.leave_integers(monitor)?;
         if let Weights::Float(table) = &mut self.weights {
             table.stand(layout, monitor)?;
@@ -272,14 +272,6 @@ impl Planes {
         Ok(())
     }
 
-    pub fn make_by_plane(&mut self, monitor: &dyn Monitor) -> Result<()> {
-        self.make_float(Layout::ByPlane, monitor)
-    }
-
-    pub(in crate::rows) fn make_by_column(&mut self, monitor: &dyn Monitor) -> Result<()> {
-        self.make_float(Layout::ByColumn, monitor)
-    }
-
     /// Brings the weights into `Halves` if rule 10 holds for them, else into `ByPlane`.
     pub(in crate::rows) fn make_halves(
         &mut self,
@@ -291,7 +283,7 @@ impl Planes {
         if matches!(self.weights, Weights::Halves(_)) && self.is_exact_within(limit) {
             return Ok(());
         }
-        self.make_by_plane(monitor)?;
+        self.make_float(Layout::ByPlane, monitor)?;
         let d = self.columns;
         if let Some(numbers) = self.integers(limit).and_then(Table::numbers) {
             self.weights = Weights::Halves(halves(numbers, d, monitor)?);
@@ -311,11 +303,11 @@ impl Planes {
             return Ok(());
         }
         if self.inexact || limit.is_none() {
-            return self.make_by_column(monitor);
+            return self.make_float(Layout::ByColumn, monitor);
         }
         self.leave_integers(monitor)?;
         let (planes, d) = (self.heads.len(), self.columns);
-        let Some(table) = self.integers(limit) else { return self.make_by_column(monitor) };
+        let Some(table) = self.integers(limit) else { return self.make_float(Layout::ByColumn, monitor) };
         // Rows of eight i32 keep the loop over planes free of a remainder.
         let stride = if planes == 1 { 1 } else { planes.next_multiple_of(8) };
         let mut w = filled(0, d * stride)?;
