@@ -245,7 +245,7 @@ def difference(a: object, expected: Arrays | str, b: object, answered: Arrays | 
         if left.dtype.kind == "O":
             different = left != right
         else:
-            bits = [np.frombuffer(side.tobytes(), dtype=np.uint8) for side in (left, right)]
+            bits = [np.frombuffer(np.asarray(side).tobytes(), dtype=np.uint8) for side in (left, right)]
             different = (bits[0] != bits[1]).reshape(*left.shape, -1).any(axis=-1)
         if np.any(different):
             index = tuple(int(axis[0]) for axis in np.nonzero(np.atleast_1d(different)))
