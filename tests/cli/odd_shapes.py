@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import pickle
+import sqlite3
 import tarfile
 import zipfile
 from pathlib import Path
@@ -434,3 +435,42 @@ def a_flag_behind_a_category(path: Path) -> None:
         for i, y, a, f, s, _ in people()
     )
     path.write_text(table(rows, ["when", "customer_id", "category", "age", "amt", "is_fraud"]))
+
+
+@shape("people.sqlite")
+def a_table_of_a_database(path: Path) -> None:
+    pytest.importorskip("pandas")
+    with sqlite3.connect(path) as base:
+        base.execute("create table [of 1912] (age, fare, sex, label)")
+        base.executemany(
+            "insert into [of 1912] values (?, ?, ?, ?)",
+            ((a, f, s, y) for _, y, a, f, s, _ in people()),
+        )
+    base.close()
+
+
+@shape("matrix.mtx")
+def labels_in_the_last_column_of_a_sparse_matrix(path: Path) -> None:
+    import scipy.io
+    import scipy.sparse
+
+    scipy.io.mmwrite(path, scipy.sparse.csr_matrix(np.column_stack(numbers())))
+
+
+@shape("arrays.h5")
+def arrays_of_hdf(path: Path) -> None:
+    h5py, (X, y) = pytest.importorskip("h5py"), numbers()
+    with h5py.File(path, "w") as file:
+        file["train_set_x"], file["train_set_y"] = X, y
+
+
+@shape("list.yaml")
+def a_list_of_yaml(path: Path) -> None:
+    pytest.importorskip("yaml")
+    path.write_text("".join(f"- text: {t}\n  label: {y}\n" for y, t in reviews()))
+
+
+@shape("table.md")
+def a_table_of_markdown(path: Path) -> None:
+    rows = (f"| {a} | {f} | {('no', 'yes')[y]} |\n" for _, y, a, f, *_ in people())
+    path.write_text("# Passengers\n\n| age | fare | y |\n|----:|-----:|:--|\n" + "".join(rows))

@@ -16,12 +16,15 @@ from typing import IO, Any, TextIO
 import numpy as np
 
 from perceptron_rs.cli.proposal.columns import CLASSES
-from perceptron_rs.cli.proposal.form import LOOKED_AT, Form, Text, made
+from perceptron_rs.cli.proposal.form import LOOKED_AT, MOST, Form, Text, made
 from perceptron_rs.cli.proposal.lines import of_text
 from perceptron_rs.cli.proposal.tables import of_parquet
 from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
 from perceptron_rs.io.text.paths import SUFFIXES, paths_of
 
+#: The first table of a database.
+_TABLES = '"select name from sqlite_master where type = ?", ["table"]'
+_OF_BASE = f'"select * from [%s]" % (c := sqlite3.connect(f)).execute({_TABLES}).fetchone()[0], c'
 #: Files of other libraries, none of which is opened for a look: a data frame of a file f, by suffix.
 _FRAMES = {
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "pandas.read_excel(f)"),
@@ -34,6 +37,8 @@ _FRAMES = {
     **dict.fromkeys((".feather", ".arrow"), "pandas.read_feather(f)"),
     ".arrows": 'pyarrow.ipc.open_stream(open(f, "rb")).read_pandas()',
     **dict.fromkeys((".h5", ".hdf5"), "pandas.read_hdf(f)"),
+    **dict.fromkeys((".sqlite", ".sqlite3", ".db"), f"pandas.read_sql({_OF_BASE})"),
+    **dict.fromkeys((".yaml", ".yml"), 'pandas.DataFrame(yaml.safe_load(open(f, encoding="utf-8")))'),
     ".pkl": "pandas.DataFrame(pandas.read_pickle(f))",
 }
 #: What examples and labels are called among arrays.
@@ -61,6 +66,9 @@ def form_of(path: Path) -> Form | None:
         return _OF_SUFFIX[suffix](first)
     if suffix in (".pkl", ".pickle"):
         return _of_pickle(first, begin)
+    if begin.startswith(b"\x89HDF") and b"pandas_type" not in begin:
+        names = sorted({name.decode() for name in re.findall(rb"\0([A-Za-z]\w*)\0", begin)}, key=len)
+        return _of_named(lambda: import_module("h5py").File(first), names[::-1])
     if suffix in _FRAMES:
         return _frame(suffix)
     if suffix == ".zip" and begin.startswith(b"PK\x03\x04"):
@@ -80,9 +88,8 @@ def form_of(path: Path) -> Form | None:
 def _frame(suffix: str) -> Form:
     """Return a table that a program of another library writes."""
     frame = _FRAMES[suffix]
-    program = (
-        f"import {frame.partition('.')[0]}, sys; f = sys.argv[1]; {frame}.to_csv(sys.stdout, index=False)"
-    )
+    modules = dict.fromkeys(re.findall(r"\b(pandas|pyarrow\.ipc|sqlite3|yaml)\.", frame))
+    program = f"import {', '.join(modules)}, sys; f = sys.argv[1]; {frame}.to_csv(sys.stdout, index=False)"
     return Form((), ending=".csv", program=program)
 
 
@@ -147,6 +154,23 @@ def _of_matlab(path: Path) -> Form | None:
     return _of_named(partial(io.loadmat, path), (name for name, *_ in io.whosmat(path)))
 
 
+def _of_mtx(path: Path) -> Form | None:
+    """Return the labels of the last column of a Matrix Market file, if it may hold some."""
+    if path.stat().st_size > MOST:
+        return None
+    matrix = import_module("scipy.io").mmread(path).tocsc()
+    classes = np.unique(y := matrix[:, [-1]].toarray().ravel())
+    if not (2 <= len(classes) <= CLASSES and np.array_equal(classes, np.floor(classes))):
+        return None
+
+    def write(out: TextIO) -> None:
+        X = matrix[:, :-1].tocsr()
+        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
+        np.savez(out.buffer, **parts, y=y.astype(int))
+
+    return Form((), ending=".new.npz", write=write)
+
+
 def _of_npy(path: Path) -> Form | None:
     """Return the labels that lie beside an array, else those of its last column, if it may hold some."""
     array = np.load(path, mmap_mode="r")
@@ -168,5 +192,6 @@ _OF_SUFFIX: dict[str, Callable[[Path], Form | None]] = {
     ".npy": _of_npy,
     ".npz": _of_npz,
     ".mat": _of_matlab,
+    ".mtx": _of_mtx,
     ".sql": lambda _: None,
 }

@@ -85,6 +85,9 @@ class Table:
 
 def of_table(text: Text) -> Form | None:
     """Return what learns from a table."""
+    bars = [line for line in text.full if line.startswith("|")]
+    if len(bars) > 2 and not bars[1].strip("|-: "):
+        return of_rows(Table(lambda: _of_markdown(text.whole()), _of_markdown(bars)), bars[0].count("|") - 1)
     fields = [line for line in text.full if not re.fullmatch("sep=.", line)]
     delimiter = max(",\t;|", key=lambda mark: _evenness(fields, mark))
     if usual := _evenness(fields, delimiter):
@@ -98,6 +101,11 @@ def of_table(text: Text) -> Form | None:
     n = len(table.rows[0])
     is_even = len({len(row) for row in table.rows}) == 1 and 3 <= n <= 2 * codes
     return None if not is_even or re.search(r"[,\[]", "".join(text.full)) else of_rows(table, n)
+
+
+def _of_markdown(lines: Iterable[str]) -> Rows:
+    rows = (line.strip() for line in lines if line.startswith("|"))
+    return ([cell.strip() for cell in row[1:-1].split("|")] for row in rows if row.strip("|-: "))
 
 
 def _between_blanks(lines: Iterable[str]) -> Rows:
