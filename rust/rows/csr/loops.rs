@@ -135,7 +135,7 @@ const APART: usize = 8;
 
 impl<T: Value, I: Index> Strip<'_, T, I> {
     #[inline(always)]
-    fn rows(&self) -> impl Iterator<Item = (&[I], &[T])> {
+    pub fn rows(&self) -> impl Iterator<Item = (&[I], &[T])> {
         let before = self.ends[0].at();
         self.ends.windows(2).map(move |ends| {
             let own = ends[0].at() - before..ends[1].at() - before;
@@ -293,38 +293,21 @@ pub(in crate::rows) struct Counts<'a, T, I> {
 
 /// Exact `w·x` of a row for one plane.
 #[inline(always)]
-fn exact_sum<T: Value, I: Index>((columns, values): (&[I], &[T]), w: &[i32]) -> f64 {
+pub(in crate::rows) fn exact_product<T: Value, I: Index>(row: (&[I], &[T]), w: &[i32]) -> f64 {
+    // Of ones nothing is multiplied, so no instruction set makes a difference.
     let are_ones = size_of::<T>() == 0;
-    f64::from(if are_ones { exact::sum_entries(columns, w) } else { exact::dot_entries(columns, values, w) })
+    f64::from(if are_ones { exact::sum_entries(row.0, w) } else { dispatch(ExactProduct(row, w)) })
 }
 
 struct ExactProduct<'a, T, I>((&'a [I], &'a [T]), &'a [i32]);
 
 impl<T: Value, I: Index> Leaf for ExactProduct<'_, T, I> {
-    type Output = f64;
+    type Output = i32;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) -> f64 {
-        exact_sum(self.0, self.1)
-    }
-}
-
-/// The same of some rows, and an intercept.
-pub(in crate::rows) struct ExactScores<'a, T, I> {
-    pub strip: Strip<'a, T, I>,
-    pub w: &'a [i32],
-    pub intercept: f64,
-    pub out: &'a mut [f64],
-}
-
-impl<T: Value, I: Index> Leaf for ExactScores<'_, T, I> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
-        for (row, out) in self.strip.rows().zip(self.out) {
-            *out = exact_sum(row, self.w) + self.intercept;
-        }
+    fn run<S: Simd>(self, _simd: S) -> i32 {
+        let Self((columns, values), w) = self;
+        exact::dot_entries(columns, values, w)
     }
 }
 
@@ -372,8 +355,7 @@ impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
     fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
         let (row, w, stride) = (self.rows.row(row), &*self.weights, self.stride);
         if let [sum] = sums {
-            // Of ones nothing is multiplied, so no instruction set makes a difference.
-            *sum = if size_of::<T>() == 0 { exact_sum(row, w) } else { dispatch(ExactProduct(row, w)) };
+            *sum = exact_product(row, w);
         } else {
             dispatch(ExactProducts { row, w, stride, sums });
         }

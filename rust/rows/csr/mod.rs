@@ -19,7 +19,7 @@ use crate::memory::{Grow, refill};
 use crate::monitor::{Monitor, all, mapped};
 use crate::rows::ballot::SPARSEST;
 use crate::rows::csr::facts::Facts;
-use crate::rows::csr::loops::{Counts, ExactScores, FewPlanes, FloatColumns, Strip, products};
+use crate::rows::csr::loops::{Counts, FewPlanes, FloatColumns, Strip, exact_product, products};
 use crate::rows::pass::learn::Learn;
 use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
 use crate::rows::survey::{Survey, survey};
@@ -29,6 +29,9 @@ use crate::rows::weights::table::Layout;
 use crate::rows::weights::undo::Undo;
 use crate::rows::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, arranged_otherwise, make_room, rows_in_block};
 use crate::rows::{Chosen, Entries, OwnColumns, Renamed};
+
+/// Entries of a row up to which its sum takes less time in floats than in integers.
+const SHORT: usize = 12;
 
 /// Entries that are scored at once, widened in the cache.
 const AT_ONCE: usize = 4096;
@@ -102,6 +105,13 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
             dispatch(FewPlanes { strip, w, stride, intercept, out });
         }
         Ok(())
+    }
+
+    /// The same for one plane, exact.
+    fn exact_activations(&self, range: Range<usize>, w: &[i32], intercept: f64, out: &mut [f64]) {
+        for (row, sum) in self.strip(range).rows().zip(out) {
+            *sum = exact_product(row, w) + intercept;
+        }
     }
 
     /// Bytes of the entries.
@@ -214,7 +224,13 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         if planes > 1 {
             return Arranged::ByPlane(coef).standing(Layout::ByColumn, [planes, self.columns], monitor);
         }
-        let limit = self.facts.magnitude.map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
+        // Short rows take less time in floats, but for those of ones.
+        let pays = self.facts.ones || entries > SHORT;
+        let limit = self
+            .facts
+            .magnitude
+            .filter(|_| pays)
+            .map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
         if let Some(limit) = limit
             && all(&coef, |w| integers_within(w, limit), monitor)?
         {
@@ -253,12 +269,9 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
             }
             Arranged::ByPlane(w) => self.plane_by_plane(range, w, intercept, out),
             Arranged::Counts(w) if self.facts.ones => {
-                let (ones, intercept) = (&mut vec![], intercept[0]);
-                dispatch(ExactScores { strip: self.of_ones(ones).strip(range), w, intercept, out });
+                self.of_ones(&mut vec![]).exact_activations(range, w, intercept[0], out);
             }
-            Arranged::Counts(w) => {
-                dispatch(ExactScores { strip: self.strip(range), w, intercept: intercept[0], out });
-            }
+            Arranged::Counts(w) => self.exact_activations(range, w, intercept[0], out),
             Arranged::Halves(_) => return Err(arranged_otherwise()),
         }
         Ok(())
