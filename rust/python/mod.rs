@@ -67,6 +67,7 @@ mod _core {
     fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
         m.add("ARITHMETIC_VERSION", crate::ARITHMETIC_VERSION)?;
         m.add("__version__", super::VERSION)?;
-        m.add("_STANDARD_FLOAT_CONTROL", crate::arith::environment::STANDARD)
+        m.add("_STANDARD_FLOAT_CONTROL", crate::arith::environment::STANDARD)?;
+        m.delattr("__all__") // a list beside the stub, which says what there is
     }
 }
