@@ -9,7 +9,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.rows.csr import Rows
 from perceptron_rs.reference.rows.dense import check_canonical
 
-BLOCK = 128
+ROWS_AT_ONCE = 128
 
 
 @standard()
@@ -50,5 +50,5 @@ def scores(
 def activations(rows: Rows, w: NDArray[np.float64], b: float) -> NDArray[np.float64]:
     """Return ``w . x + b`` for all rows; a few at a time, because the products of each take memory."""
     n: int = rows.shape[0]
-    parts = [rows.dots(np.arange(i, min(i + BLOCK, n)), w) for i in range(0, n, BLOCK)]
+    parts = [rows.dots(np.arange(i, min(i + ROWS_AT_ONCE, n)), w) for i in range(0, n, ROWS_AT_ONCE)]
     return np.concatenate([np.zeros(0), *parts]) + b
