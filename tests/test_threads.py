@@ -309,7 +309,7 @@ def test_free_threaded_python_is_declared():
     source = Path(__file__).parents[1] / "rust" / "python" / "mod.rs"
     if not source.exists():
         pytest.skip("neither a free-threaded interpreter nor the sources are here")
-    assert re.search(r"#\[pymodule\(gil_used = false\)\]\s*fn _core\b", source.read_text(encoding="utf-8"))
+    assert re.search(r"#\[pymodule\(gil_used = false\)\]\s*mod _core\b", source.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,12 @@ def commands_of(answer, name):
     return found and found[1].split(" && ")
 
 
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+
 def run(line):
     """Run what is to be typed in a shell."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    subprocess.run(line, shell=True, check=True, env=os.environ | {"PATH": path})
+    subprocess.run(line, shell=True, check=True, env=os.environ | {"PATH": PATH})
 
 
 def typed_instead(call, answer):
@@ -40,7 +42,7 @@ def typed_instead(call, answer):
     for line in before:
         if line.startswith("pip "):
             pytest.skip(f"needs {line.split()[-1]}")
-        if shutil.which(shlex.split(line)[0]) is None:
+        if shutil.which(shlex.split(line)[0], path=PATH) is None:
             pytest.skip(f"needs {line.split()[0]}")
         run(line)
     assert {path: path.read_bytes() for path in files} == files  # none was written over
@@ -209,7 +211,7 @@ def test_labels_that_are_alike_are_merged(call, tmp_path, monkeypatch, name):
     assert "4 classes" in answer.out, answer.err
     *programs, command = commands_of(answer.out, "next")
     for line in programs:
-        subprocess.run(line, shell=True, check=True)
+        run(line)
     answer = call(*shlex.split(command, comments=True)[1:])
     assert "classes   " in answer.out or name == "a.jsonl", answer.err
     assert "2 classes" in answer.out

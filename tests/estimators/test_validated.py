@@ -66,10 +66,8 @@ def test_a_weight_that_goes_bad_in_its_dict(method):
 
 @pytest.mark.parametrize("options", [{"eta0": 0.12345}, {"class_weight": {0: 0.12345, 1: 1}}], ids=str)
 def test_it_is_done_once(options, monkeypatch):
-    calls, real = [], parameters.validate_parameter_constraints
-    monkeypatch.setattr(
-        parameters, "validate_parameter_constraints", lambda *a, **k: calls.append(1) or real(*a, **k)
-    )
+    calls, real = [], parameters.check_constraints
+    monkeypatch.setattr(parameters, "check_constraints", lambda *a: calls.append(1) or real(*a))
     model = Perceptron(**options)
     for _ in range(5):
         model.partial_fit(X, Y, classes=[0, 1])

@@ -138,13 +138,13 @@ def test_what_x_may_be(predictor):
         ([[1, 2, 3, np.nan]], "NaN"),
         ([[1, 2, 3, np.inf]], "infinity"),
         (pd.DataFrame(NEW, columns=list("dcba")), "columns of the fit in order, .*'a', 'b', 'c', 'd'"),
-        ("text", "X must be examples by features, got 'text'"),
-        (None, "X must be examples by features, got None"),
+        ("text", "X must be 2D, examples by features, got 'text'"),
+        (None, "X must be 2D, examples by features, got None"),
         (
             {"a": 1, "b": 2, "c": 3, "d": 4},
             r"examples by features, .*one example of named columns, write \[X\]",
         ),
-        ({1, 2}, r"X must be examples by features, got \{1, 2\}"),
+        ({1, 2}, r"X must be 2D, examples by features, got \{1, 2\}"),
     ],
 )
 def test_what_x_may_not_be(predictor, given, text):

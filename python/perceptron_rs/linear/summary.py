@@ -9,8 +9,8 @@ import numpy as np
 from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.linear.voted import VotedPerceptron
 from perceptron_rs.models.summary import Description, label_text, largest, largest_lines, plain
+from perceptron_rs.prediction.hyperplanes import stored_hyperplanes
 from perceptron_rs.recipe.learnt import learnt_recipe
-from perceptron_rs.rows.sparse_weights import dense
 from perceptron_rs.schema.columns import Spread
 from perceptron_rs.state.learnt import learnt_of
 
@@ -23,24 +23,24 @@ def shown(model: LinearLearner, top: int) -> Description:
     names, base, recipe = feature_names(model), learnt_of(model).column_base, learnt_recipe(model)
     words = None if recipe is None else recipe.words
     classes = [plain(label) for label in (model.classes_[1:] if len(model.n_seen_) == 1 else model.classes_)]
-    arrays = model._prediction_arrays()
+    planes = stored_hyperplanes(model)
     nonzero = None
-    if not arrays:  # the vectors of a run vote
+    if planes is None:  # the vectors of a run vote
         assert isinstance(model, VotedPerceptron)
         weights = [
             {"class": label, "n_vectors": number, "largest": []}
             for label, number in zip(classes, model.n_vectors_.tolist(), strict=True)
         ]
     else:
-        coef = arrays["coef_"]
-        few, columns = (coef.few, coef.columns) if isinstance(coef, Spread) else (dense(coef), None)
+        coef, intercept = planes
+        few, columns = (coef.few, coef.columns) if isinstance(coef, Spread) else (coef, None)
         weights = [
             {
                 "class": label,
                 "intercept": float(bias),
                 "largest": largest(row, names, top, base or 0, words, columns),
             }
-            for label, row, bias in zip(classes, few, arrays["intercept_"], strict=True)
+            for label, row, bias in zip(classes, few, intercept, strict=True)
         ]
         nonzero = int(np.count_nonzero(few))
     return {"column_base": base, "nonzero_weights": nonzero, "weights": weights}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.rows.sparse_weights import dense
-from perceptron_rs.schema.columns import columns_in_use
+from perceptron_rs.schema.columns import Spread, columns_in_use
 
 
 def hyperplanes(model: object) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
@@ -34,6 +34,11 @@ def hyperplanes(model: object) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 def columns_with_weights(model: object) -> NDArray[np.int64] | None:
     """Return the columns for which a classifier has weights other than 0; None if it has no planes."""
-    coef = model._prediction_arrays().get("coef_") if isinstance(model, Predictor) else None
-    planes = hyperplanes(model) if coef is None else (coef,)
+    planes = stored_hyperplanes(model)
     return None if planes is None else columns_in_use(planes[0])
+
+
+def stored_hyperplanes(model: object) -> tuple[NDArray[np.float64] | Spread, NDArray[np.float64]] | None:
+    """Return what `hyperplanes` returns; weights of few columns take no room for the others."""
+    arrays = model._prediction_arrays() if isinstance(model, Predictor) else {}
+    return (arrays["coef_"], arrays["intercept_"]) if "coef_" in arrays else hyperplanes(model)

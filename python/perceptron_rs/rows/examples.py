@@ -340,8 +340,8 @@ def check_matrix(X: MatrixLike) -> MatrixLike:
     """Return X as an array or a sound sparse matrix; refuse what scikit-learn passes or does not name."""
     refuse_lazy(X, "X")
     if not has_shape(X) and _is_one_thing(X):
-        raise TypeError(
-            f"X must be examples by features, got {X!r:.80}; pass a list of lists, an array or a data frame"
+        raise (TypeError if isinstance(X, Mapping) else ValueError)(
+            f"X must be 2D, examples by features, got {X!r:.80}; pass a list of lists, an array or a frame"
             + ("; to predict one example of named columns, write [X]" if isinstance(X, Mapping) else "")
         )
     X = as_array(X)

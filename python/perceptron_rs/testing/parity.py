@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
@@ -78,6 +79,11 @@ class Path:
         return ", ".join(parts)
 
 
+def can_be_compared(estimator: object) -> TypeGuard[Estimator]:
+    """Whether it is a classifier of this package: only these have both engines and take single examples."""
+    return isinstance(estimator, Estimator) and isinstance(estimator, Classifier)
+
+
 def ways(
     estimator: object,
     X: MatrixLike,
@@ -89,8 +95,7 @@ def ways(
     threads: Sequence[int] = (1, 2),
 ) -> Iterator[Way]:
     """Fit in every way there is, one after another; the arguments are those of ``assert_parity``."""
-    # Only these have both engines and take single examples.
-    if not isinstance(estimator, Estimator) or not isinstance(estimator, Classifier):
+    if not can_be_compared(estimator):
         raise TypeError(
             f"estimator must be a classifier of this package, of single examples, got "
             f"{type(estimator).__name__}; compare two fits of others, with engine='rust' and "

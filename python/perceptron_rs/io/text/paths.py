@@ -78,8 +78,8 @@ def _in_folder(name: str) -> list[str]:
         raise ValueError(f"{name}: is a folder without files; name the one that holds the data")
     unpacked = {path: Path(path.stem if path.suffix.lower() in PACKED else path.name) for path in inside}
     data = next((path for path in inside if unpacked[path].suffix.lower() in SUFFIXES), None)
-    for path, bare in unpacked.items():  # README.md, LICENSE and a.csv~, but not part-0 or part-0.5
-        is_other = (bare.suffix[1:] or bare.name).rstrip("~#").isalpha()
+    for path, bare in unpacked.items():  # README.md, LICENSE and a.csv~, but not part, part-0 or part-0.5
+        is_other = bare.suffix[1:].rstrip("~#").isalpha() or bare.name.isupper()
         if data is not None and is_other and bare.suffix.lower() not in SUFFIXES:
             pattern = Path(name, "*" + data.name.removeprefix(unpacked[data].stem))
             raise ValueError(
