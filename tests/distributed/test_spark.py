@@ -224,6 +224,17 @@ def test_a_wrong_value_is_named(frame):
         on_spark.Perceptron(weight="weight", **FEW).fit(wrong)
 
 
+def test_names_with_dots_and_ticks(session, frame):
+    from pyspark.sql import functions as f
+
+    names = {"features": "x.of`all", "label": "y.1", "weight": "weight"}
+    odd = frame.select(*[f.col(name).alias(new) for name, new in names.items()])
+    model = on_spark.Perceptron(features=names["features"], label=names["label"], **FEW).fit(odd)
+    assert model.coef_.tobytes() == on_spark.Perceptron(**FEW).fit(frame).coef_.tobytes()
+    assert model.predict(odd).columns == [*names.values(), "prediction"]
+    assert {row["prediction"] for row in model.predict(odd).collect()} <= {*model.classes_.tolist()}
+
+
 def test_a_missing_vector_names_its_row(session):
     """Spark's own function fails on it, in words of Java."""
     from pyspark.ml.linalg import Vectors, VectorUDT

@@ -88,7 +88,7 @@ class SparkCluster:
             if columns.all.count(name) > 1:
                 raise ValueError(f"column {name!r:.80} is named twice in features, label and weight")
         self.columns = columns
-        self.frame = frame.select([as_list(frame, name) for name in columns.all])
+        self.frame = numbered(frame.select([as_list(frame, name) for name in columns.all]))
         self.context = frame.sparkSession.sparkContext
         self.parse: Parse  # once it is known
         self.encodings: Broadcast | None = None
@@ -148,12 +148,17 @@ class SparkCluster:
 
 def as_list(frame: DataFrame, name: str) -> Column:
     """Return a column that Arrow can carry: vectors of pyspark.ml become lists."""
-    column = functions.col(name)
+    column = functions.col(f"`{name.replace('`', '``')}`")
     if frame.schema[name].dataType.typeName() != "vectorudt":
         return column
     from pyspark.ml.functions import vector_to_array
 
     return functions.when(column.isNotNull(), vector_to_array(column)).alias(name)  # it fails on null
+
+
+def numbered(frame: DataFrame) -> DataFrame:
+    """Return the data frame with numbers as names: to Spark a dot in a name is of a column within another."""
+    return frame.toDF(*map(str, range(len(frame.columns))))
 
 
 def answered(
@@ -162,7 +167,8 @@ def answered(
     """Answer a question on a worker."""
     context = TaskContext.get()
     number = context.partitionId() if context is not None else 0
-    answer = question(read_partition(number, parse, lambda: batch_of_rows(list(batches), columns)))
+    rows = (pa.RecordBatch.from_arrays(part.columns, columns.all) for part in batches)
+    answer = question(read_partition(number, parse, lambda: batch_of_rows(list(rows), columns)))
     payload = pickle.dumps(answer, protocol=5)
     yield pa.record_batch([pa.array([number], pa.int32()), pa.array([payload])], names=["number", "answer"])
 

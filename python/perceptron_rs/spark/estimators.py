@@ -20,7 +20,7 @@ from perceptron_rs.linear.perceptron import Perceptron as LocalPerceptron
 from perceptron_rs.sequence.input import split_labels
 from perceptron_rs.sequence.perceptron import SequencePerceptron as LocalSequencePerceptron
 from perceptron_rs.sklearn_base import fit_context
-from perceptron_rs.spark.cluster import Columns, SparkCluster, as_list, batch_of_rows
+from perceptron_rs.spark.cluster import Columns, SparkCluster, as_list, batch_of_rows, numbered
 from perceptron_rs.targets.planes import is_multilabel
 
 
@@ -111,16 +111,19 @@ class SparkLearner(ClusterLearner):
         rows = frame.select([as_list(frame, name) for name in frame.columns])
         schema = Schema([*rows.schema.fields, StructField(self.prediction, kind)])
         columns = Columns(self._columns.features, "", None, self._is_of_sequences)
-        return rows.mapInArrow(partial(add_predictions, local, columns, self.prediction), schema)
+        names = schema.fieldNames()
+        return numbered(rows).mapInArrow(partial(add_predictions, local, columns, names), schema)
 
 
 def add_predictions(
-    model: Any, columns: Columns, name: str, batches: Iterable[pa.RecordBatch]
+    model: Any, columns: Columns, names: Sequence[str], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Add a column of predictions to each part."""
     for part in batches:
         if part.num_rows:
-            batch = batch_of_rows([part], columns)
+            part = pa.RecordBatch.from_arrays(part.columns, names[:-1])
+            named = pa.RecordBatch.from_arrays(part.columns, names[:-1])
+            batch = batch_of_rows([named], columns)
             if batch.lengths is None:
                 labels = model.predict(batch.X)
             else:
@@ -128,7 +131,7 @@ def add_predictions(
                 labels = split_labels(model.predict(batch.X, lengths=lengths), lengths)
             if is_multilabel(model):
                 labels = labels.tolist()
-            yield pa.record_batch([*part.columns, pa.array(labels)], names=[*part.schema.names, name])
+            yield pa.record_batch([*part.columns, pa.array(labels)], names=[*names])
 
 
 class LinearOnSpark(SparkLearner):
