@@ -37,7 +37,7 @@ from perceptron_rs.training.feeders import InMemory
 from perceptron_rs.training.predict_then_learn import predict_then_learn
 from perceptron_rs.training.train import Feeder, Trainable, train
 
-Number = TypeVar("Number", bound=np.generic)
+Value = TypeVar("Value", bound=np.generic)
 
 
 class KernelLearner(KernelLearnerParameters, Scoring, Trainable, KernelLearnerPredictor):
@@ -229,7 +229,7 @@ class KernelLearner(KernelLearnerParameters, Scoring, Trainable, KernelLearnerPr
         """Number of updates on each of the misclassified examples."""
         return self._per_support(np.ones(len(self._vectors["log_row"]), dtype=np.int64))
 
-    def _per_support(self, values: NDArray[Number]) -> NDArray[Number]:
+    def _per_support(self, values: NDArray[Value]) -> NDArray[Value]:
         log = self._vectors
         sums = np.zeros((len(self.n_seen_), len(log["origin"])), dtype=values.dtype)
         planes = plane_of_entries(log)

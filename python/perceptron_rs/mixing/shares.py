@@ -48,7 +48,7 @@ _BLOCK = 1 << 13
 
 T = TypeVar("T")
 Item = TypeVar("Item")
-Number = TypeVar("Number", bound=np.generic)
+Value = TypeVar("Value", bound=np.generic)
 #: Positions in an array, row by row; of a CSR matrix, the row times 2^32 plus the column. None: all.
 Positions: TypeAlias = NDArray[np.int64] | None
 
@@ -102,7 +102,7 @@ class Span(NamedTuple):
     range: slice
     plane: slice
 
-    def of(self, of_planes: NDArray[Number]) -> NDArray[Number]:
+    def of(self, of_planes: NDArray[Value]) -> NDArray[Value]:
         """Return what belongs to its plane."""
         return of_planes if len(of_planes) == 1 else of_planes[self.plane]
 
@@ -145,7 +145,7 @@ class AveragedArray:
         assert w is not None
         return Entries(places, w, u)
 
-    def spread(self, of_planes: NDArray[Number], places: Positions) -> NDArray[Number]:
+    def spread(self, of_planes: NDArray[Value], places: Positions) -> NDArray[Value]:
         """Return, for each place, the number of its plane."""
         if len(of_planes) == 1:
             return of_planes
@@ -207,7 +207,7 @@ class DraftWeights(AveragedArray):
             self._last = Entries(places, now["coef"], now.get("coef_u"))
         return self._last
 
-    def spread(self, of_planes: NDArray[Number], places: Positions) -> NDArray[Number]:
+    def spread(self, of_planes: NDArray[Value], places: Positions) -> NDArray[Value]:
         """Return, for each place, the number of its plane."""
         if (of_planes == of_planes[0]).all():
             return of_planes[:1]

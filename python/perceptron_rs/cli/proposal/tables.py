@@ -25,7 +25,7 @@ from perceptron_rs.cli.proposal.columns import (
 )
 from perceptron_rs.cli.proposal.form import Form, Text, as_csv, made, parted
 
-Rows: TypeAlias = Iterable[list[str]]
+CellRows: TypeAlias = Iterable[list[str]]
 
 #: How a class is marked in a column of its own, and how it is not.
 _ONES, _ZEROS = ("1", "1.0", "True", "true"), ("0", "0.0", "False", "false")
@@ -49,20 +49,20 @@ class Table:
     """
 
     def __init__(
-        self, whole: Callable[[], Rows], rows: Rows, text: Text | None = None, delimiter: str = ","
+        self, whole: Callable[[], CellRows], rows: CellRows, text: Text | None = None, delimiter: str = ","
     ) -> None:
         self._whole, self.text, self.delimiter = whole, text, delimiter
         self.rows = [row for row in rows if row]
-        self.changes: list[Callable[[Iterator[list[str]]], Rows]] = []
+        self.changes: list[Callable[[Iterator[list[str]]], CellRows]] = []
 
-    def change(self, change: Callable[[Iterator[list[str]]], Rows]) -> None:
+    def change(self, change: Callable[[Iterator[list[str]]], CellRows]) -> None:
         """Add a change."""
         self.rows = list(change(iter(self.rows)))
         self.changes.append(change)
 
-    def all(self) -> Rows:
+    def all(self) -> CellRows:
         """Return all rows, changed."""
-        rows: Rows = filter(None, self._whole())
+        rows: CellRows = filter(None, self._whole())
         for change in self.changes:
             rows = change(iter(rows))
         return rows
@@ -103,12 +103,12 @@ def of_table(text: Text) -> Form | None:
     return None if not is_even or re.search(r"[,\[]", "".join(text.full)) else of_rows(table, n)
 
 
-def _of_markdown(lines: Iterable[str]) -> Rows:
+def _of_markdown(lines: Iterable[str]) -> CellRows:
     rows = (line.strip() for line in lines if line.startswith("|"))
     return ([cell.strip() for cell in row[1:-1].split("|")] for row in rows if row.strip("|-: "))
 
 
-def _between_blanks(lines: Iterable[str]) -> Rows:
+def _between_blanks(lines: Iterable[str]) -> CellRows:
     return ([cell.strip('"') for cell in line.split()] for line in lines)
 
 
@@ -157,7 +157,7 @@ def _straighten(table: Table, usual: int) -> None:
         table.change(lambda rows: ([behind.sub(r"\1", cell) for cell in row] for row in rows))
 
 
-def _in_two(columns: TableColumns, limit: str, rows: Iterator[list[str]], *, has_header: bool) -> Rows:
+def _in_two(columns: TableColumns, limit: str, rows: Iterator[list[str]], *, has_header: bool) -> CellRows:
     """Make two classes of the numbers of the target; rows without one are left out."""
     at = columns.target
     yield from islice(rows, has_header)
@@ -192,7 +192,7 @@ def _of_tokens(table: Table, names: list[str], cells: list[list[str]]) -> Form |
     return None
 
 
-def _sentences(rows: Rows, place: int, token: int) -> Iterator[str]:
+def _sentences(rows: CellRows, place: int, token: int) -> Iterator[str]:
     """Return tokens and their tags; a sentence is named in each row, or in that of its first token."""
     named = ""
     for row in rows:
@@ -312,7 +312,7 @@ def of_records(
 ) -> Form | None:
     """Return what learns from records as a table with commas, of which more can be read."""
 
-    def rows() -> Rows:
+    def rows() -> CellRows:
         yield names
         yield from ([cell(record.get(name)) for name in names] for record in records())
 
