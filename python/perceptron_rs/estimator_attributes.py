@@ -78,4 +78,5 @@ def attributes(estimator: object, names: Iterable[str]) -> dict[str, Any]:
 
 def feature_names(estimator: object) -> NDArray[np.generic] | None:
     """Return the names of the columns that an estimator was fitted to; None if they had none."""
-    return getattr(estimator, "feature_names_in_", None)
+    names: NDArray[np.generic] | None = getattr(estimator, "feature_names_in_", None)
+    return names

@@ -136,7 +136,10 @@ def load_predictor(path: ModelSource, *, engine: EngineName = "rust", n_jobs: in
     """
     get_engine(engine)
     check_n_jobs(n_jobs)
-    return read_predictor(path, LEARNERS, engine=engine, n_jobs=None if n_jobs is None else int(n_jobs))
+    predictor: Predictor = read_predictor(
+        path, LEARNERS, engine=engine, n_jobs=None if n_jobs is None else int(n_jobs)
+    )
+    return predictor
 
 
 def describe(path: ModelSource) -> dict[str, Any]:

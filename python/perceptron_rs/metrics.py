@@ -65,7 +65,10 @@ def class_scores(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[np.g
 
 
 def chunk_scores(
-    y_true: Iterable[Sequence[str]], y_pred: Iterable[Sequence[str]], *, scheme: Scheme | None = None
+    y_true: Iterable[Sequence[str]],
+    y_pred: Iterable[Sequence[str]],
+    *,
+    scheme: Scheme | None = None,
 ) -> ChunkScores:
     """Return precision, recall and F1 of the chunks of tagged sentences, as the command ``tag-evaluate``.
 

@@ -116,7 +116,8 @@ def softmax(engine: Engine, z: Floats, slope: float) -> Floats:
     """Return the softmax of each row times a number of at least 0; sums run from the first class on."""
     rest = np.maximum(z - z.max(axis=1, keepdims=True), -_LARGEST) * slope
     e = apply(engine, "exp", rest)
-    return e / np.add.accumulate(e, axis=1)[:, -1:]
+    p: Floats = e / np.add.accumulate(e, axis=1)[:, -1:]
+    return p
 
 
 def largest_decides(p: Floats, decided: NDArray[np.intp]) -> Floats:

@@ -47,12 +47,14 @@ class Entry(NamedTuple):
     @property
     def kind(self) -> type[Estimator]:
         """The class of the estimator."""
-        return getattr(perceptron_rs, self.class_name)
+        kind: type[Estimator] = getattr(perceptron_rs, self.class_name)
+        return kind
 
     @property
     def predictor(self) -> type[Predictor]:
         """The class of what predicts alone, which imports neither scikit-learn nor SciPy."""
-        return getattr(self.part("predictor"), f"{self.class_name}Predictor")
+        kind: type[Predictor] = getattr(self.part("predictor"), f"{self.class_name}Predictor")
+        return kind
 
     def part(self, name: FamilyModule) -> ModuleType:
         """Return the module of the family for one purpose."""
@@ -61,7 +63,8 @@ class Entry(NamedTuple):
     @property
     def parameters(self) -> type[Parameters]:
         """The dataclass that declares the parameters of the estimator, which imports no library."""
-        return getattr(self.part("parameters"), f"{self.class_name}Parameters")
+        group: type[Parameters] = getattr(self.part("parameters"), f"{self.class_name}Parameters")
+        return group
 
 
 LEARNERS: dict[str, Entry] = {

@@ -33,12 +33,14 @@ def has_shape(X: MatrixLike) -> bool:
 
 def shape_of(X: MatrixLike) -> tuple[int, ...] | None:
     """Return the shape of an array or a table; None if it says none."""
-    return getattr(X, "shape", None)
+    shape: tuple[int, ...] | None = getattr(X, "shape", None)
+    return shape
 
 
 def n_dimensions(X: MatrixLike) -> int | None:
     """Return the number of dimensions; None if it says none, as tables of Arrow and polars."""
-    return getattr(X, "ndim", None)
+    n: int | None = getattr(X, "ndim", None)
+    return n
 
 
 def has_dtype(X: MatrixLike) -> bool:
@@ -181,7 +183,8 @@ def in_full(X: MatrixLike) -> MatrixLike:
 
 def values_of(X: MatrixLike) -> list[Any] | None:
     """Return the values of an array of Arrow, whose iterator gives no values of Python; else None."""
-    return X.to_pylist() if hasattr(type(X), "to_pylist") else None
+    values: list[Any] | None = X.to_pylist() if hasattr(type(X), "to_pylist") else None
+    return values
 
 
 def records_of(X: MatrixLike) -> list[dict[str, object]] | None:

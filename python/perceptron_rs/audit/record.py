@@ -118,7 +118,8 @@ def calls_of(estimator: object) -> tuple[Call, ...]:
 
 def record_of(estimator: object) -> tuple[Call, ...] | None:
     """Return the record of an estimator; None if it has none, not even an empty one."""
-    return getattr(estimator, RECORD, None)
+    calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
+    return calls
 
 
 def next_record(

@@ -130,7 +130,8 @@ class DaskCluster:
         """
         P = len(self.partitions)
         keys = [f"{self.name}-{step}-{p}" for p in range(P)]
-        return self.client.map(function, *each, *([value] * P for value in of_all), key=keys)
+        futures: list[Future] = self.client.map(function, *each, *([value] * P for value in of_all), key=keys)
+        return futures
 
     @contextmanager
     def explained(self) -> Iterator[None]:

@@ -146,7 +146,8 @@ class DaskLearner(ClusterLearner):
         counts = [delayed(right)(model, block.X, block.y) for block in blocks(X, y)]
         answers: list[tuple[int, int]] = self._client().gather(self._client().compute(counts))
         good, n = map(sum, zip(*answers, strict=True))
-        return good / n
+        accuracy: float = good / n
+        return accuracy
 
     def _client(self) -> Client:
         if self.client is not None:

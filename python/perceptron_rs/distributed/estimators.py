@@ -149,7 +149,8 @@ class ClusterLearner(Trainable):
         OSError
             If the file cannot be written.
         """
-        return self.to_local().save(path, dtype=dtype, prune=prune)
+        content: bytes | None = self.to_local().save(path, dtype=dtype, prune=prune)
+        return content
 
     def to_local(self) -> Any:
         """Return the fitted model as a learner that knows of no cluster.

@@ -242,7 +242,8 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
     @LearntAttribute
     def n_vectors_(self) -> NDArray[np.int64]:
         """Number of vectors, of each class."""
-        return np.diff(self._model["log_start"]) + 1
+        numbers: NDArray[np.int64] = np.diff(self._model["log_start"]) + 1
+        return numbers
 
     @LearntAttribute
     @consistent

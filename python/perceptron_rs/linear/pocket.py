@@ -237,12 +237,14 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
     @property
     def last_coef_(self) -> NDArray[np.float64]:
         """Weights after the last update."""
-        return self._last("coef")
+        coef: NDArray[np.float64] = self._last("coef")
+        return coef
 
     @property
     def last_intercept_(self) -> NDArray[np.float64]:
         """Intercepts after the last update."""
-        return self._last("intercept")
+        intercept: NDArray[np.float64] = self._last("intercept")
+        return intercept
 
     def _last(self, name: str) -> Any:
         model = self._model

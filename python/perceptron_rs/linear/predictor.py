@@ -95,7 +95,8 @@ class LinearPredictor(Classifier):
     _scored_by: ClassVar[tuple[object, ...]] = (decision_function, _judge)
 
     def _scores_under(self, model: Any, rows: Rows, threads: int) -> NDArray[np.float64]:
-        return model.scores(rows, threads=threads)
+        scores: NDArray[np.float64] = model.scores(rows, threads=threads)
+        return scores
 
     @property
     @consistent
@@ -125,7 +126,8 @@ class LinearPredictor(Classifier):
     def _model_from(self, engine: Engine, state: State) -> LinearModel:
         if COLUMNS in state:
             return PackedModel(engine, self._schema.algorithm, state)
-        return engine.Model.from_state(self._schema.algorithm, unpacked(state))
+        model: LinearModel = engine.Model.from_state(self._schema.algorithm, unpacked(state))
+        return model
 
     def _restored(self, arrays: State, document: dict[str, object]) -> None:  # noqa: ARG002
         # An average is computed when it is first read: here, where an error can name the file.

@@ -270,7 +270,8 @@ def ballots(
     state = vectors | {"log_count": np.concatenate(counts)}
     votes = engine.votes(rows, log_rows(vectors, engine), state, tie=tie, threads=threads)
     number = np.array([count.sum() for count in counts])
-    return votes / np.maximum(number, 1)  # no votes are shared as 0
+    shares: NDArray[np.float64] = votes / np.maximum(number, 1)  # no votes are shared as 0
+    return shares
 
 
 def log_rows(vectors: Vectors, engine: Engine) -> Rows:

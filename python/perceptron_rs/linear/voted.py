@@ -280,7 +280,8 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, Voted
     @property
     def n_vectors_(self) -> NDArray[np.int64]:
         """Number of weight vectors for each class."""
-        return np.diff(self._vectors["log_start"]) + 1
+        numbers: NDArray[np.int64] = np.diff(self._vectors["log_start"]) + 1
+        return numbers
 
     @property
     @consistent

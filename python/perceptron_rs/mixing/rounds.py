@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import Engine, RunState
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.mixing.shares import DraftState, Share, apply_change, mix, share_of_draft, share_of_pass
+from perceptron_rs.mixing.shares import (
+    DraftState,
+    Share,
+    apply_change,
+    mix,
+    share_of_draft,
+    share_of_pass,
+)
 from perceptron_rs.settings import Chain, Data, Epoch, Linear
 
 

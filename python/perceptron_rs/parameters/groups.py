@@ -127,7 +127,8 @@ def allowed(values: Values, text: str | None = None, /, **facts: Any) -> dict[st
 
 def parameter(default: T, values: Values, text: str | None = None, /, **facts: Any) -> T:
     """Declare a parameter with its default; the others are those of `allowed`."""
-    return field(default=default, metadata=allowed(values, text, **facts))
+    declared: T = field(default=default, metadata=allowed(values, text, **facts))
+    return declared
 
 
 def group_of(kind: type) -> type:

@@ -211,7 +211,8 @@ def share_or_file(text: str) -> float | str:
         number = float(text)
     except ValueError:
         return named_file(text)
-    return FRACTION(str(number))
+    share: float = FRACTION(str(number))
+    return share
 
 
 def threads(text: str) -> int:

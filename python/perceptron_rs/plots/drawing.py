@@ -158,7 +158,8 @@ def score_lines(ax: Axes, estimator: object, X: MatrixLike, levels: list[float])
 def _boundary() -> type[DecisionBoundaryDisplay]:
     from sklearn.inspection import DecisionBoundaryDisplay
 
-    return DecisionBoundaryDisplay
+    display: type[DecisionBoundaryDisplay] = DecisionBoundaryDisplay
+    return display
 
 
 def _of_estimator(ax: Axes, estimator: object, X: MatrixLike, **style: object) -> DecisionBoundaryDisplay:

@@ -313,7 +313,8 @@ def _wrong(name: str, labels: NDArray[np.generic], answers: object) -> NDArray[n
             f"y_pred must have a prediction for each of {labels.size} labels, got the shape "
             f"{predicted.shape} of {name!r}"
         )
-    return predicted != labels
+    wrong: NDArray[np.bool_] = predicted != labels
+    return wrong
 
 
 def _predicted(
@@ -322,7 +323,8 @@ def _predicted(
     """Return what a copy of a learner predicts, of each example before it learns from it."""
     model = deepcopy(estimator)
     if hasattr(type(model), "predict_then_learn"):
-        return model.predict_then_learn(X, labels, classes=classes)[0]
+        answers: NDArray[np.generic] = model.predict_then_learn(X, labels, classes=classes)[0]
+        return answers
     if not hasattr(type(model), "partial_fit"):
         raise TypeError(
             f"estimators: {type(model).__name__} does not learn example by example; it must have "

@@ -27,7 +27,13 @@ from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.float_mode import standard
 from perceptron_rs.parameters.threads import n_threads
-from perceptron_rs.probabilities import Calibration, available, largest_decides, logarithms, of_scores
+from perceptron_rs.probabilities import (
+    Calibration,
+    available,
+    largest_decides,
+    logarithms,
+    of_scores,
+)
 from perceptron_rs.rows.examples import ValidatedRows, examples_of_numbers
 from perceptron_rs.schema.columns import packed, unpacked
 from perceptron_rs.schema.schema import Array, History, Schema

@@ -100,7 +100,8 @@ class ColumnBlock:
         except UnicodeEncodeError as error:
             raise ValueError(f"X holds a text that is not valid Unicode: {error}") from None
         if self.scale is not None:
-            return self.scale.applied(CsrArrays.of(*counts, self.width))
+            rows: CsrArrays = self.scale.applied(CsrArrays.of(*counts, self.width))
+            return rows
         return CsrArrays.of(*normalized(counts, hashing.norm), self.width)
 
     def _of_categories(self, columns: list[Any]) -> CsrArrays:

@@ -26,7 +26,7 @@ def splitmix64(seed: int, count: int) -> NDArray[np.uint64]:
     z = np.uint64(seed) + GAMMA * np.arange(1, count + 1, dtype=np.uint64)
     z = (z ^ (z >> SHIFT_1)) * FACTOR_1
     z = (z ^ (z >> SHIFT_2)) * FACTOR_2
-    return z ^ (z >> SHIFT_3)
+    return np.asarray(z ^ (z >> SHIFT_3), dtype=np.uint64)
 
 
 def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.uint32]:

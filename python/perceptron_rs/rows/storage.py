@@ -75,7 +75,8 @@ def type_of(name: str) -> np.dtype[np.generic]:
             from ml_dtypes import bfloat16
         except ImportError:
             raise ImportError("NumPy knows bfloat16 by the package ml_dtypes alone; install that") from None
-        return np.dtype(bfloat16)
+        dtype: np.dtype[np.generic] = np.dtype(bfloat16)
+        return dtype
     return np.dtype(name)
 
 

@@ -242,7 +242,8 @@ class Places:
         if self.n_columns <= _TABLE * len(indices):
             table = np.full(self.n_columns, -1, dtype=np.int64)
             table[self.columns] = self.places
-            return table[indices]
+            numbers: NDArray[np.int64] = table[indices]
+            return numbers
         if not len(self.columns):
             return np.full(len(indices), -1, dtype=np.int64)
         index = np.minimum(np.searchsorted(self.columns, indices), len(self.columns) - 1)

@@ -359,4 +359,5 @@ class SequencePerceptronPredictor(Predictor):
     @property
     def _known(self) -> Vocabulary:
         """What makes columns of attributes."""
-        return self.encoder_
+        known: Vocabulary = self.encoder_
+        return known

@@ -291,7 +291,8 @@ class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
     def coef_(self) -> NDArray[np.float64]:
         """Weights that predict: the averaged ones, or the last ones."""
         if not self.averaged:
-            return self._model["coef"]
+            last: NDArray[np.float64] = self._model["coef"]
+            return last
         model, learnt = self._model, self._learnt
         average: NDArray[np.float64] | None = learnt.memo.get("average")
         if average is None:

@@ -99,7 +99,8 @@ class SparkCluster:
     def look(self, parse: Parse) -> list[PartitionFacts]:
         """Read the partitions."""
         self.parse = parse
-        return self.ask(facts_of)
+        facts: list[PartitionFacts] = self.ask(facts_of)
+        return facts
 
     def begin(
         self, encodings: Sequence[Encoding], settings: Sequence[Linear | Chain], digests: Sequence[str]

@@ -30,7 +30,8 @@ class Shown(Generic[Value]):
     def __get__(self, estimator: Any, kind: object = None) -> Self | Value:
         if estimator is None:
             return self
-        return self._of(estimator, estimator._learnt.__dict__.get(self.field))
+        value: Value = self._of(estimator, estimator._learnt.__dict__.get(self.field))
+        return value
 
     def _of(self, estimator: object, value: Any) -> Any:
         """Return a value, of a list a copy. None may be one (``optional``); else there is no attribute."""

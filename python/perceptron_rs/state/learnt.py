@@ -159,7 +159,8 @@ class RunLearnt(Learnt):
 
 def learnt_of(model: object) -> Learnt:
     """Return what an estimator or a predictor has learnt; nothing, if it is another object."""
-    return getattr(model, "_learnt", _NOTHING)
+    learnt: Learnt = getattr(model, "_learnt", _NOTHING)
+    return learnt
 
 
 _NOTHING = Learnt()

@@ -212,7 +212,8 @@ def bits(words: LabelWords, width: int) -> Bools:
 def positives(labels: NDArray[np.uint32], positive: NDArray[np.uint32]) -> Bools:
     """Return which examples each plane is positive for, (n, K), by the class that it looks for."""
     if labels.ndim == 1:
-        return labels[:, np.newaxis] == positive
+        own: Bools = labels[:, np.newaxis] == positive
+        return own
     return bits(labels, int(positive.max()) + 1)[:, positive]
 
 

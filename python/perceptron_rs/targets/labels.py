@@ -84,7 +84,8 @@ def label_array(
             y = y.astype(y.dtype.newbyteorder("="))
         if kind == "b":  # comparisons of NumPy go wrong for bytes that are neither 0 nor 1
             y = y.view(np.uint8) != 0
-    return y
+    labels: NDArray[np.generic] = y
+    return labels
 
 
 def _as_float64(y: NDArray[np.generic], name: str) -> NDArray[np.generic]:

@@ -30,7 +30,8 @@ def learns_many(estimator: object) -> bool:
 
 def label_matrix(estimator: object) -> str | None:
     """Return as what matrix an estimator was given many labels, "dense" or "sparse"; None: one of each."""
-    return learnt_of(estimator).label_matrix
+    form: str | None = learnt_of(estimator).label_matrix
+    return form
 
 
 def is_positive(scores: NDArray[np.float64], tie: str) -> NDArray[np.bool_]:

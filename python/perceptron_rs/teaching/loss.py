@@ -141,7 +141,8 @@ def _won_by(
         if classes is None and (n := len(np.unique(y))) > 2:
             raise ValueError(f"y_true must hold at most two labels for one score for each example, got {n}")
         positive = two_classes(y, "y_true")[0] == 1 if classes is None else y == classes[1]
-        return np.where(positive, scores, -scores)
+        signed: NDArray[np.float64] = np.where(positive, scores, -scores)
+        return signed
     classes = np.unique(y) if classes is None else classes
     if scores.shape[1] != len(classes) or len(classes) < 2:
         raise ValueError(
@@ -151,4 +152,5 @@ def _won_by(
     index, rows = np.searchsorted(classes, y), np.arange(len(y))
     others = scores.copy()
     others[rows, index] = -np.inf
-    return scores[rows, index] - others.max(axis=1)
+    ahead: NDArray[np.float64] = scores[rows, index] - others.max(axis=1)
+    return ahead

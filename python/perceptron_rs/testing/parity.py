@@ -145,7 +145,8 @@ def _seeded(estimator: Estimator) -> Estimator:
     """Return an estimator that draws the same in all ways."""
     if not isinstance(estimator, EpochParameters) or estimator.random_state is not None:
         return estimator
-    return clone(estimator).set_params(random_state=draw_seed(None))
+    seeded: Estimator = clone(estimator).set_params(random_state=draw_seed(None))
+    return seeded
 
 
 def _forms(X: MatrixLike) -> Iterator[tuple[str, MatrixLike]]:
@@ -381,7 +382,15 @@ def assert_parity(
         for one in numbers:
             whole_number(f"each of {name}", one, 1)
     start = {"coef_init": coef_init, "intercept_init": intercept_init}
-    compared = ways(estimator, X, y, weights=weights, start=start, batch_sizes=batch_sizes, threads=threads)
+    compared = ways(
+        estimator,
+        X,
+        y,
+        weights=weights,
+        start=start,
+        batch_sizes=batch_sizes,
+        threads=threads,
+    )
     for way in compared:
         if way.difference is not None:
             raise AssertionError(way.difference)

@@ -80,4 +80,5 @@ def _of_products(n: int, lane: NDArray[Any], products: NDArray[np.float64]) -> N
 def _tree(lanes: NDArray[np.float64]) -> NDArray[np.float64]:
     t = lanes[:, :4] + lanes[:, 4:]
     u = t[:, :2] + t[:, 2:]
-    return u[:, 0] + u[:, 1]
+    s: NDArray[np.float64] = u[:, 0] + u[:, 1]
+    return s

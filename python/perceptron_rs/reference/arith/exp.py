@@ -37,15 +37,19 @@ def exp(x: NDArray[np.float64]) -> NDArray[np.float64]:
     whole = 1.0 + high
     y = whole + (((1.0 - whole) + high) + low)
     half = (k * 0.5 + ROUND) - ROUND
-    return (y * power_of_two(half)) * power_of_two(k - half)
+    result: NDArray[np.float64] = (y * power_of_two(half)) * power_of_two(k - half)
+    return result
 
 
 def logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return ``1 / (1 + exp(-x))`` of each element."""
-    return 1.0 / (1.0 + exp(-x))
+    result: NDArray[np.float64] = 1.0 / (1.0 + exp(-x))
+    return result
 
 
-def reduced(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def reduced(
+    x: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return whole k, r and a tail: ``x = k ln2 + (r + tail)``."""
     k = (x * INVERSE_LN2 + ROUND) - ROUND
     high, low = x - k * LN2_HIGH, k * LN2_LOW
@@ -67,4 +71,7 @@ def series(
 
 def power_of_two(k: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return ``2**k`` for whole numbers k of at most 1022, positive or negative."""
-    return (((k + ROUND).view(np.uint64) + np.uint64(1023)) << np.uint64(52)).view(np.float64)
+    result: NDArray[np.float64] = (((k + ROUND).view(np.uint64) + np.uint64(1023)) << np.uint64(52)).view(
+        np.float64
+    )
+    return result

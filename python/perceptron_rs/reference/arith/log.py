@@ -36,4 +36,5 @@ def log(x: NDArray[np.float64]) -> NDArray[np.float64]:
     half = (0.5 * f) * f
     y = k * LN2_HIGH - ((half - (s * (half + r * z) + k * LN2_LOW)) - f)
     y = np.where(x == np.inf, x, np.where(x == 0, -np.inf, y))
-    return np.where(x >= 0, y, np.nan)
+    result: NDArray[np.float64] = np.where(x >= 0, y, np.nan)
+    return result

@@ -52,7 +52,8 @@ def probabilities(z: Floats) -> Floats:
     if z.shape[1] == 1:
         return logistic(z)
     _, e, total = _shifted(z)
-    return e / total
+    p: Floats = e / total
+    return p
 
 
 def losses(z: Floats, labels: NDArray[np.uint32]) -> Floats:
@@ -61,13 +62,15 @@ def losses(z: Floats, labels: NDArray[np.uint32]) -> Floats:
         m = np.where(labels == 1, z[:, 0], -z[:, 0])
         return np.where(m < 0, -m, 0.0) + log(1.0 + exp(-np.abs(m)))
     rest, _, total = _shifted(z)
-    return log(total[:, 0]) - rest[np.arange(len(z)), labels]
+    result: Floats = log(total[:, 0]) - rest[np.arange(len(z)), labels]
+    return result
 
 
 def mistakes(z: Floats, labels: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Return whether z speaks for another class: the largest, the first of equals; of two, by its sign."""
     chosen = np.argmax(z, axis=1) if z.shape[1] > 1 else z[:, 0] > 0
-    return chosen != labels
+    wrong: NDArray[np.bool_] = chosen != labels
+    return wrong
 
 
 def truth(z: Floats, labels: NDArray[np.uint32]) -> NDArray[np.float64]:
@@ -96,4 +99,5 @@ def start(numbers: NDArray[np.uint64], inputs: int, outputs: int, activation: st
     """Return start weights from random numbers: uniform between plus and minus Glorot's bound."""
     bound = np.sqrt((2.0 if activation == "logistic" else 6.0) / float(inputs + outputs))
     part = (numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    return (2.0 * part - 1.0) * bound + 0.0
+    result: Floats = (2.0 * part - 1.0) * bound + 0.0
+    return result

@@ -38,4 +38,5 @@ def tanh(x: NDArray[np.float64]) -> NDArray[np.float64]:
     quotient = e / d
     product, error = two_product(quotient, d)
     rest = ((e - product) - error) + (e_low - quotient * d_low)
-    return np.copysign(quotient + rest / d, x)
+    result: NDArray[np.float64] = np.copysign(quotient + rest / d, x)
+    return result

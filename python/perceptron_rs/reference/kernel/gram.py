@@ -26,7 +26,8 @@ class Gram:
         if self.kernel.name == "precomputed":
             unit = np.zeros(self.rows.shape[1])
             unit[other] = 1.0
-            return self.rows.dots(self.numbers, unit)
+            column: NDArray[np.float64] = self.rows.dots(self.numbers, unit)
+            return column
         dots = self.rows.dots(self.numbers, wide(self.others, other))
         return finish(self.kernel, dots, float(self.other_squares[other]), self.squares)
 

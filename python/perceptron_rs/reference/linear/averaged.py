@@ -72,4 +72,5 @@ average = Averaged.predictor
 def mean(w: Any, u: Any, T: Any) -> NDArray[np.float64]:
     """Return ``((T + 1) w - u) / (T + 1)``, each operation rounded, never -0.0; for any shapes that fit."""
     terms = np.float64(T + 1)
-    return (terms * w - u) / terms + 0.0
+    average: NDArray[np.float64] = (terms * w - u) / terms + 0.0
+    return average

@@ -106,7 +106,8 @@ def votes(rows: Rows, stored_rows: Rows, state: State, *, tie: str, threads: int
 
 def signs(a: NDArray[np.float64], tie: str) -> NDArray[np.int64]:
     """Return the sign of each activation: 0, which ``tie`` makes a mistake for both classes, has none."""
-    return np.where(a >= 0, 1, -1) if tie == "positive" else np.sign(a).astype(np.int64)
+    sign: NDArray[np.int64] = np.where(a >= 0, 1, -1) if tie == "positive" else np.sign(a).astype(np.int64)
+    return sign
 
 
 @standard()

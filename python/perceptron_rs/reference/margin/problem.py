@@ -74,7 +74,8 @@ class Problem:
         out = self.rows.dots(numbers, v[: self.d] * self.unit)
         if self.bias == "augmented":
             out = out + v[self.d] * self.constant
-        return self.y[numbers] * out
+        signed: Floats = self.y[numbers] * out
+        return signed
 
     def read(self, numbers: NDArray[Any]) -> Floats:
         """Return the scaled rows with these numbers, without their signs."""

@@ -29,7 +29,13 @@ Features: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 @standard()
 def structured_update(
-    w: NDArray[np.float64], u: NDArray[np.float64], truth: Features, answer: Features, *, step: float, t: int
+    w: NDArray[np.float64],
+    u: NDArray[np.float64],
+    truth: Features,
+    answer: Features,
+    *,
+    step: float,
+    t: int,
 ) -> None:
     """Learn from one wrong answer: changes ``w`` and ``u``.
 

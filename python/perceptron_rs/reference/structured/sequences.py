@@ -22,11 +22,13 @@ class Tokens:
         return len(self.numbers)
 
     def __getitem__(self, t: int) -> Row:
-        return self.rows[self.numbers[t]]
+        row: Row = self.rows[self.numbers[t]]
+        return row
 
     def dots(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the dot product of each row with w."""
-        return self.rows.dots(self.numbers, w)
+        dots: NDArray[np.float64] = self.rows.dots(self.numbers, w)
+        return dots
 
 
 def sequences(rows: Rows, lengths: NDArray[np.int64]) -> list[Tokens]:
