@@ -7,6 +7,7 @@ from dataclasses import Field, fields
 from functools import wraps
 from numbers import Integral
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -56,6 +57,8 @@ def check_values(estimator: BaseEstimator) -> None:
 
 def check_parameters(estimator: BaseEstimator, *, for_partial_fit: bool = False) -> None:
     """Refuse values that are not allowed, and combinations that have no meaning."""
+    if not for_partial_fit and _remembered(_combine, estimator):
+        return
     check_values(estimator)
     if for_partial_fit:
         _check_pass(estimator)
@@ -218,6 +221,11 @@ def _known(kind: Any, check: Callable[..., None]) -> set[Any]:  # noqa: ARG001
 @remembered
 def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
     return attrgetter(*parameter_names(kind))
+
+
+def _combine(kind: type, parameters: dict[str, object]) -> None:
+    check_constraints(kind, parameters)
+    check_exclusions(SimpleNamespace(**parameters), group_of(kind))
 
 
 def _accept(kind: Any, parameters: dict[str, object]) -> None:

@@ -42,13 +42,16 @@ def distinct(y: NDArray[np.generic]) -> tuple[NDArray[np.generic], NDArray[np.ui
 
 
 def _distinct_numbers(y: NDArray[Any]) -> tuple[NDArray[np.generic], NDArray[np.uint32]] | None:
-    """Return the same of two numbers, or of whole ones that are near each other; None of others."""
+    """Return the same of few numbers, of two, or of whole ones that are near each other; None of others."""
+    if len(y) <= FEW:
+        classes, indices = np.unique(y, return_inverse=True)
+        return classes, indices.astype(np.uint32)
     low, high = y.min(), y.max()
     is_high = y == high
     if low == high or np.count_nonzero(is_high) + np.count_nonzero(y == low) == len(y):
         pair = np.array([low, high], dtype=y.dtype)[int(low == high) :]
         return pair, (is_high & (low != high)).astype(np.uint32)
-    if len(y) <= FEW or not float(high) - float(low) < max(TABLE, len(y)):
+    if not float(high) - float(low) < max(TABLE, len(y)):
         return None
     if y.dtype.kind == "f" and not (y == np.trunc(y)).all():
         return None

@@ -230,7 +230,7 @@ class Trainable(Estimator):
                     "{weights} must be above 0, because examples of weight 0 are not visited",
                     "use {predict} and {partial_fit} instead",
                 )
-        if not feeder.is_pass and not all(np.isfinite(losses).all() for losses in report.losses):
+        if not feeder.is_pass and not np.isfinite(report.losses).all():
             raise ArgumentError(
                 "training overflowed: the losses of an epoch are not finite",
                 f"scale the features or lower {{{rate_of(self)}}}",
