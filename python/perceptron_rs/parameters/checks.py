@@ -57,12 +57,11 @@ def check_values(estimator: BaseEstimator) -> None:
 
 def check_parameters(estimator: BaseEstimator, *, for_partial_fit: bool = False) -> None:
     """Refuse values that are not allowed, and combinations that have no meaning."""
-    if not for_partial_fit and _remembered(_combine, estimator):
-        return
     check_values(estimator)
     if for_partial_fit:
         _check_pass(estimator)
-    check_exclusions(estimator, group_of(type(estimator)))
+    if not _remembered(_combine, estimator):
+        check_exclusions(estimator, group_of(type(estimator)))
 
 
 def parameters_in_memory(kind: type) -> list[Field[Any]]:
@@ -224,7 +223,6 @@ def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
 
 
 def _combine(kind: type, parameters: dict[str, object]) -> None:
-    check_constraints(kind, parameters)
     check_exclusions(SimpleNamespace(**parameters), group_of(kind))
 
 
