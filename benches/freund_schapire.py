@@ -30,7 +30,7 @@ from drawn import counted, random_errors, until
 from perceptron_rs import KernelPerceptron
 from perceptron_rs.arrays.named import rows_in
 from perceptron_rs.engines import get_engine, rows_of
-from perceptron_rs.kernel.vectors import state_of
+from perceptron_rs.kernel.vectors import vote_state
 from perceptron_rs.settings import KernelSpec
 
 #: (d, T): the vote's error in percent, SupVec, Mistake. The errors of d = 4 are those of a rerun elsewhere.
@@ -66,7 +66,7 @@ def errors_of(model, X, y, limits):
     names = engine.dense_rows(np.zeros((len(vectors["origin"]), 1), dtype=np.uint8))
     classes = len(model.classes_)
     logs = [(until(vectors, limit), np.full(classes, limit)) for limit in limits]
-    states = [state_of(log, seen, 0) for log, seen in logs]
+    states = [vote_state(log, seen, 0) for log, seen in logs]
     counts = counted(vectors, limits)
     labels = np.searchsorted(model.classes_, y)
     wrong = np.zeros((len(METHODS), len(limits)))

@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron
 from perceptron_rs.arrays.named import rows_in
 from perceptron_rs.engines import get_engine, rows_of
-from perceptron_rs.kernel.vectors import state_of
+from perceptron_rs.kernel.vectors import vote_state
 from perceptron_rs.settings import KernelSpec
 
 THREADS = os.cpu_count() or 1
@@ -48,7 +48,7 @@ def report(figures, case, peer, ours):
 def answers(model, X):
     """Return the classes of the three kinds of prediction: one pass over the kernel values."""
     engine, vectors = get_engine("rust"), model._vectors
-    state = state_of(vectors, model.n_seen_, 0)
+    state = vote_state(vectors, model.n_seen_, 0)
     scores = engine.kernel_scores(
         engine.dense_rows(X),
         rows_of(engine, rows_in(vectors), X.shape[1]),

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from perceptron_rs._core import Blake3
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 CHANGED: dict[str, list[Any]] = SHARED | {
     "warm_start": [True, False],
@@ -261,8 +261,8 @@ def held(models: list[Any]) -> list[tuple[NDArray[Any], bytes]]:
 
 def check(random: np.random.Generator) -> str:
     """Compare all that is said and learnt in the life of an estimator."""
-    name = str(random.choice([name for name in LEARNERS if name != "sequence"]))
-    model = drawn(random, LEARNERS[name].kind, SHARED)
+    name = str(random.choice([name for name in REGISTRY if name != "sequence"]))
+    model = drawn(random, REGISTRY[name].kind, SHARED)
     models = [clone(model).set_params(engine=engine) for engine in ("rust", "reference")]
     X = examples(random)
     y = random.integers(0, random.choice([2, 2, 3, 6]), len(X))

@@ -12,7 +12,7 @@ from drawn import run
 from sklearn.exceptions import NotFittedError
 
 from perceptron_rs import SequencePerceptron
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 from perceptron_rs.testing import assert_parity
 
 SHARED: dict[str, list[Any]] = {
@@ -121,10 +121,10 @@ def chains(random: np.random.Generator) -> str:
 
 def check(random: np.random.Generator) -> str:
     """Compare all ways for one case."""
-    name = str(random.choice(list(LEARNERS)))
+    name = str(random.choice(list(REGISTRY)))
     if name == "sequence":
         return chains(random)
-    model, X = drawn(random, LEARNERS[name].kind, SHARED), examples(random)
+    model, X = drawn(random, REGISTRY[name].kind, SHARED), examples(random)
     y = random.integers(0, random.choice([2, 2, 3, 6]), len(X))
     y[0], y[-1] = 0, 1
     if model._learns_many and random.random() < 0.2:

@@ -18,7 +18,7 @@ from drawn import run
 import perceptron_rs
 from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron, MultilayerPerceptron, SequencePerceptron
 from perceptron_rs.models.container import pack, unpack
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 DATA = np.random.default_rng(3)
 X, Y = DATA.integers(-9, 10, (30, 4)) / 4, DATA.integers(0, 3, 30)
@@ -32,13 +32,13 @@ OTHERS = [None, True, -1, 0, 1, 3, 2**53 + 1, 2**70, 0.5, 1e400, "", "rbf", "joi
 def models() -> list[bytes]:
     """Return the files of small models of every kind."""
     made: list[Any] = []
-    for name in (name for name, learner in LEARNERS.items() if learner.is_linear):
-        learner = LEARNERS[name].kind
+    for name in (name for name, learner in REGISTRY.items() if learner.is_linear):
+        learner = REGISTRY[name].kind
         made += [learner(max_iter=3).fit(X, labels) for labels in (Y, Y > 0, np.array(["a", "b", "c"])[Y])]
     made += [
-        LEARNERS[name].kind(max_iter=2, multi_class="joint").fit(X, Y) for name in ("perceptron", "averaged")
+        REGISTRY[name].kind(max_iter=2, multi_class="joint").fit(X, Y) for name in ("perceptron", "averaged")
     ]
-    made.append(LEARNERS["perceptron"].kind(penalty="l1").partial_fit(X, Y, classes=[0, 1, 2]))
+    made.append(REGISTRY["perceptron"].kind(penalty="l1").partial_fit(X, Y, classes=[0, 1, 2]))
     for parameters in (
         {},
         {"kernel": "poly", "degree": 2, "fit_intercept": True, "track_mistakes": True},
@@ -54,7 +54,7 @@ def models() -> list[bytes]:
     made += [
         KernelPerceptron(max_iter=2, multi_class=how).fit(sp.csr_array(X), Y) for how in ("ovr", "joint")
     ]
-    made += [LEARNERS["voted"].kind(max_iter=2).fit(sp.csr_array(X), Y)]
+    made += [REGISTRY["voted"].kind(max_iter=2).fit(sp.csr_array(X), Y)]
     made.append(MultilayerPerceptron((3, 2), max_iter=2).fit(X, Y))
     made += [
         SequencePerceptron(max_iter=2, transition_features=pair).fit(X, Y, lengths=LENGTHS)

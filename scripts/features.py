@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 import perceptron_rs
 from perceptron_rs.cli.learning import LEARNER_NAMES
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 from perceptron_rs.schema.schema import name_of
 from perceptron_rs.testing.parity import can_be_compared
 
@@ -75,7 +75,7 @@ def reads_sparse(name: str) -> bool:
 def inspected(name: str) -> bool:
     """Whether the command ``inspect`` shows it."""
     known = name_of(made(name))
-    return known is not None and find_spec(f"perceptron_rs.{LEARNERS[known].family}.summary") is not None
+    return known is not None and find_spec(f"perceptron_rs.{REGISTRY[known].family}.summary") is not None
 
 
 def features() -> dict[str, Callable[[str], bool]]:

@@ -20,7 +20,7 @@ from unittest.mock import MagicMock, patch
 
 import perceptron_rs
 from perceptron_rs import StructuredPerceptron
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 #: Type and text of each parameter; the text has the indentation of a class.
 Texts = dict[str, tuple[str, list[str]]]
@@ -94,7 +94,7 @@ def written(kind: type) -> str:
 
 def learners() -> list[type]:
     """Return all learners, with those of clusters."""
-    found = [*(learner.kind for learner in LEARNERS.values()), StructuredPerceptron]
+    found = [*(learner.kind for learner in REGISTRY.values()), StructuredPerceptron]
     there = importlib.util.find_spec("pyspark") is not None
     with nullcontext() if there else patch.dict(sys.modules, dict.fromkeys(SPARK, MagicMock())):
         modules = [importlib.import_module(f"perceptron_rs.{name}") for name in ("dask", "spark")]

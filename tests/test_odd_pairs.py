@@ -17,7 +17,7 @@ from safetensors.numpy import save_file
 from perceptron_rs import SequencePerceptron, datasets, digest, io, load, reproduce
 from perceptron_rs.cli import main
 from perceptron_rs.parameters.groups import group_of
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 X, Y = datasets.make_separable(12, 3, seed=1)
 W = np.arange(1, 13) / 6
@@ -77,7 +77,7 @@ def calls(kind, options):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", [learner.kind for learner in LEARNERS.values()])
+@pytest.mark.parametrize("kind", [learner.kind for learner in REGISTRY.values()])
 def test_parameters_together(kind, capsys):
     values = {parameter.name: parameter.metadata["values"] for parameter in fields(group_of(kind))}
     values = {name: VALUES.get(name) or [*getattr(known, "words", ())] for name, known in values.items()}

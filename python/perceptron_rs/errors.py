@@ -173,7 +173,7 @@ def about(name: object) -> Iterator[None]:
         raise ArgumentError("{text}", place=place, text=text.removeprefix(place)) from error
 
 
-def overflow(error: OverflowError, rate: str = "eta0") -> ArgumentError:
+def named_overflow(error: OverflowError, rate: str = "eta0") -> ArgumentError:
     """Return an engine's error for a number that is not finite, with the name of the learning rate."""
     problem, _, remedy = str(error).partition("; ")
     return ArgumentError("{text}", remedy.replace("eta0", f"{{{rate}}}"), text=problem)

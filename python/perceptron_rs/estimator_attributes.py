@@ -5,19 +5,20 @@ Nothing here imports scikit-learn, which takes long, unless it has an error to r
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import ref
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     import numpy as np
     from numpy.typing import NDArray
 
     from perceptron_rs.arrays.likes import MatrixLike
 
 T = TypeVar("T")
+#: What a decorator takes and returns.
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Parametrised(Protocol):

@@ -10,7 +10,7 @@ from perceptron_rs.models.files import ModelSource
 from perceptron_rs.models.reader import read_estimator, read_predictor
 from perceptron_rs.parameters.threads import check_n_jobs
 from perceptron_rs.prediction.predictor import Predictor
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 
 def load(path: ModelSource) -> Any:
@@ -66,7 +66,7 @@ def load(path: ModelSource) -> Any:
     >>> again.predict([[0, 2]])
     array(['spam'], dtype='<U4')
     """
-    return read_estimator(path, LEARNERS)[0]
+    return read_estimator(path, REGISTRY)[0]
 
 
 def load_predictor(path: ModelSource, *, engine: EngineName = "rust", n_jobs: int | None = None) -> Predictor:
@@ -137,7 +137,7 @@ def load_predictor(path: ModelSource, *, engine: EngineName = "rust", n_jobs: in
     get_engine(engine)
     check_n_jobs(n_jobs)
     predictor: Predictor = read_predictor(
-        path, LEARNERS, engine=engine, n_jobs=None if n_jobs is None else int(n_jobs)
+        path, REGISTRY, engine=engine, n_jobs=None if n_jobs is None else int(n_jobs)
     )
     return predictor
 
@@ -166,7 +166,7 @@ def describe(path: ModelSource) -> dict[str, Any]:
     OSError
         If the file cannot be read.
     """
-    _, document, tensors = read_estimator(path, LEARNERS)
+    _, document, tensors = read_estimator(path, REGISTRY)
     shapes = {name: [array.dtype.name, list(array.shape)] for name, array in tensors.items()}
     return document | {"tensors": shapes}
 
@@ -192,5 +192,5 @@ def register_skl2onnx() -> None:
     from perceptron_rs.models.exporting import Exported
     from perceptron_rs.models.onnx import register
 
-    kinds = (learner.kind for learner in LEARNERS.values())
+    kinds = (learner.kind for learner in REGISTRY.values())
     register(kind for kind in kinds if issubclass(kind, Exported))

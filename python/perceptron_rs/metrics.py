@@ -44,7 +44,7 @@ class ChunkScores(Scores):
     kinds: list[KindScores]
 
 
-def scores(right: int, answered: int, there: int) -> Scores:
+def precision_recall(right: int, answered: int, there: int) -> Scores:
     """Return precision, recall and F1, 0 where there is nothing to divide by, and how many there are."""
     return {
         "precision": right / answered if answered else 0.0,
@@ -61,7 +61,7 @@ def class_scores(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[np.g
     else:
         true, answers = (places(labels, classes) for labels in (y, predicted))
         counts = [np.bincount(k, minlength=len(classes)) for k in (true[true == answers], answers, true)]
-    return [scores(*numbers) for numbers in np.transpose(counts).tolist()]
+    return [precision_recall(*numbers) for numbers in np.transpose(counts).tolist()]
 
 
 def chunk_scores(
@@ -156,10 +156,14 @@ def scores_of_chunks(
             count.update(kind for *_, kind in some)
     _, answered, _ = counts
     kinds: list[KindScores] = [
-        {"kind": kind, **scores(*(count[kind] for count in counts)), "found": answered[kind]}
+        {"kind": kind, **precision_recall(*(count[kind] for count in counts)), "found": answered[kind]}
         for kind in sorted(set().union(*counts))
     ]
-    return {**scores(*(count.total() for count in counts)), "found": answered.total(), "kinds": kinds}
+    return {
+        **precision_recall(*(count.total() for count in counts)),
+        "found": answered.total(),
+        "kinds": kinds,
+    }
 
 
 def are_chunked(parts: Parts | None) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import update_wrapper
 from types import MethodType
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,7 @@ from perceptron_rs.arrays.named import Floats, OwnArrays
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.choices import CalibrationMethod
 from perceptron_rs.engines import Engine
-
-Method = TypeVar("Method", bound=Callable[..., Any])
+from perceptron_rs.estimator_attributes import Method
 
 _LARGEST = float(np.finfo(np.float64).max)
 #: Numbers that each exponential is worth, for pieces.

@@ -67,7 +67,7 @@ class Entry(NamedTuple):
         return group
 
 
-LEARNERS: dict[str, Entry] = {
+REGISTRY: dict[str, Entry] = {
     "perceptron": Entry(
         "linear", "Perceptron", "the perceptron, with its last weights", in_streams=True, is_rounded=True
     ),
@@ -98,14 +98,14 @@ LEARNERS: dict[str, Entry] = {
 #: Those whose learners are trained on examples, by one command with the options of all of them.
 FAMILIES = tuple(
     dict.fromkeys(
-        learner.family for learner in LEARNERS.values() if learner.in_epochs and learner.data == "examples"
+        learner.family for learner in REGISTRY.values() if learner.in_epochs and learner.data == "examples"
     )
 )
 
 
 #: Those that bring commands of their own.
 OTHER_FAMILIES = tuple(
-    dict.fromkeys(learner.family for learner in LEARNERS.values() if learner.family not in FAMILIES)
+    dict.fromkeys(learner.family for learner in REGISTRY.values() if learner.family not in FAMILIES)
 )
 
 

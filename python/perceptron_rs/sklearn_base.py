@@ -25,13 +25,14 @@ from perceptron_rs.notebook import learnt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import ClassVar, Self, TypeVar
+    from typing import ClassVar, Self
 
-    Method = TypeVar("Method", bound=Callable[..., Any])
     Request: TypeAlias = bool | str | None
 
     from sklearn.utils import Tags
     from sklearn.utils.metadata_routing import MetadataRequest
+
+    from perceptron_rs.estimator_attributes import Method
 
     class BaseEstimator:
         _parameter_constraints: ClassVar[dict[str, list[object]]]

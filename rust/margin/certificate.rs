@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::memory::{Grow, collected, filled, gathered, tried};
 
 /// Denominator of the dual weights.
-const ONE: i64 = 1 << 53;
+const DENOMINATOR: i64 = 1 << 53;
 /// More than underflow can take from a sum of squares, relative to numbers below 1.
 const TINY: f64 = power(-1000);
 
@@ -203,9 +203,9 @@ pub fn dual_integers(problem: &MarginProblem, numbers: &[u32], a: &[f64]) -> Res
     let mut both = gathered(both.filter(|(_, a)| *a > 0.0))?;
     both.sort_unstable_by_key(|(number, _)| *number);
     let numbers = collected(both.iter().map(|(number, _)| *number))?;
-    let mut k = collected(both.iter().map(|(_, a)| (a * ONE as f64).floor().max(1.0) as i64))?;
+    let mut k = collected(both.iter().map(|(_, a)| (a * DENOMINATOR as f64).floor().max(1.0) as i64))?;
     for g in 0..problem.groups() {
-        let (mut rest, mut largest) = (ONE, None);
+        let (mut rest, mut largest) = (DENOMINATOR, None);
         for (i, &number) in numbers.iter().enumerate() {
             if problem.group(number as usize) == g {
                 rest -= k[i];
@@ -240,7 +240,7 @@ pub fn upper_end(problem: &MarginProblem, numbers: &[u32], k: &[i64]) -> Result<
     let square = gamma(m) * gamma(m) * 2.0;
     let bound = |total: &Twofold| {
         let value = total.value().abs();
-        let error = (UNIT * value + square * (ONE as f64 * problem.groups() as f64 * reach)) * SLACK;
+        let error = (UNIT * value + square * (DENOMINATOR as f64 * problem.groups() as f64 * reach)) * SLACK;
         (value + (error + m as f64 * (4.0 * LOST))) * (1.0 + 4.0 * UNIT) * power(-53)
     };
     let bounds = collected(total.iter().map(bound))?;

@@ -11,7 +11,7 @@ use crate::monitor::Monitor;
 use crate::rows::Matrix;
 
 /// Refuses labels that are not one 0 or 1 for each row, and no rows at all.
-pub fn check_labels(rows: &dyn Matrix, labels: &[u32]) -> Result<()> {
+pub fn check_signs(rows: &dyn Matrix, labels: &[u32]) -> Result<()> {
     let n = rows.len();
     let text = if labels.len() != n {
         format!("labels must hold one label for each of {n} rows, got {}", labels.len())
@@ -38,7 +38,7 @@ pub fn margin(
     monitor: &dyn Monitor,
 ) -> Result<(f64, f64, Vec<u32>)> {
     standard(|| {
-        check_labels(rows, labels)?;
+        check_signs(rows, labels)?;
         let invalid = |text: String| Err(Error::Invalid(text));
         if coef.len() != rows.columns() {
             let d = rows.columns();

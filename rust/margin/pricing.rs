@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::memory::{Grow, collected, filled};
 
 /// The sparsest sample has so many rows at least, and this many for each coordinate.
-const LEAST_ROWS: usize = 2000;
-const LEAST_FACTOR: usize = 10;
+const MIN_ROWS: usize = 2000;
+const ROWS_PER_COORDINATE: usize = 10;
 
 /// Scores of some rows, and the least of each group.
 pub struct Scoring {
@@ -26,7 +26,7 @@ enum RowNumbers {
 
 /// The strides of the passes, the largest first.
 pub fn strides(problem: &MarginProblem) -> impl Iterator<Item = usize> {
-    let least = (LEAST_FACTOR * problem.size()).max(LEAST_ROWS);
+    let least = (ROWS_PER_COORDINATE * problem.size()).max(MIN_ROWS);
     let mut largest = 1;
     while problem.len() / (8 * largest) >= least {
         largest *= 8;

@@ -4,7 +4,7 @@
 use super::certificate::{Lengths, dual_integers, half_way, lower_end, upper_end};
 use super::major_cycles::Work;
 use super::other_scales::{blank, decide, plane, powered, refuted};
-use super::plane::check_labels;
+use super::plane::check_signs;
 use super::problem::{Bias, MarginProblem, survey};
 use super::solvers::solve;
 use super::wolfe::NearestPoint;
@@ -15,7 +15,7 @@ use crate::monitor::Monitor;
 use crate::rows::Matrix;
 
 /// An upper end below this part of the radius is nothing but rounding.
-const NOTHING: f64 = 1e-13;
+const ROUNDING: f64 = 1e-13;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Solver {
@@ -80,7 +80,7 @@ pub fn separate(
     monitor: &dyn Monitor,
 ) -> Result<Solution> {
     standard(|| {
-        check_labels(rows, labels)?;
+        check_signs(rows, labels)?;
         let &Options { bias, tol, max_steps, threads, .. } = options;
         if !(tol > 0.0 && tol.is_finite()) {
             return Err(Error::Invalid(format!("tol must be positive and finite, got {tol:?}")));
@@ -154,7 +154,7 @@ fn judge(problem: &MarginProblem, lengths: &Lengths, found: &NearestPoint) -> Re
     };
     let status = if lower > 0.0 {
         "separable"
-    } else if upper <= NOTHING * lengths.radius {
+    } else if upper <= ROUNDING * lengths.radius {
         "margin_at_most"
     } else {
         "undecided"

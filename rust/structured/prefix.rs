@@ -42,14 +42,14 @@ pub(super) fn compare<N: Number, C: Columns<N>>(
     Ok(Some(match mending {
         Mending::Full => trace(lattice, len),
         Mending::Early => {
-            let lost = follow(lattice, model.frame, truth)?.iter().position(|is_kept| !is_kept);
+            let lost = kept_prefixes(lattice, model.frame, truth)?.iter().position(|is_kept| !is_kept);
             trace(lattice, lost.map_or(len, |token| token + 1))
         }
         Mending::MaxViolation => {
             if trace(lattice, len) == 0 {
                 return Ok(Some(0));
             }
-            let is_kept = follow(lattice, model.frame, truth)?;
+            let is_kept = kept_prefixes(lattice, model.frame, truth)?;
             let mut worst = (0, f64::NEG_INFINITY);
             let mut score = N::default();
             for (token, (&label, is_kept)) in truth.iter().zip(is_kept).enumerate() {
@@ -81,7 +81,7 @@ pub(super) fn ahead<N: Number, C: Columns<N>>(
 }
 
 /// For each token, whether the true prefix up to there is the best one that ends in its last label.
-fn follow<N: Number>(lattice: &Lattice<N>, frame: &Frame<N>, truth: &[u32]) -> Result<Vec<bool>> {
+fn kept_prefixes<N: Number>(lattice: &Lattice<N>, frame: &Frame<N>, truth: &[u32]) -> Result<Vec<bool>> {
     let mut is_kept = true;
     let step = |(token, label): (usize, &u32)| {
         is_kept &= lattice.candidates(token).contains(label)

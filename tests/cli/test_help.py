@@ -13,7 +13,7 @@ from perceptron_rs.cli.options import parse_arguments, parser
 
 from .support import process, script
 
-COMMANDS = [command.name for command in options.COMMANDS]
+COMMANDS = [command.name for command in options.ALL_COMMANDS]
 LIGHT = """
 import sys
 from perceptron_rs.cli import main

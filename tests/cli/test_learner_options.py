@@ -18,7 +18,7 @@ from perceptron_rs.linear import parameters as linear
 from perceptron_rs.parameters.groups import Parameters, add_options, allowed, options
 from perceptron_rs.parameters.kinds import AMOUNT, POSITIVE, SWITCH, TOLERANCE, parsed, sizes
 from perceptron_rs.parameters.ranges import Choice
-from perceptron_rs.registry import LEARNERS as REGISTRY
+from perceptron_rs.registry import REGISTRY
 
 LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if name in LEARNER_NAMES}
 

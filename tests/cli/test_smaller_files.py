@@ -4,7 +4,7 @@ import pytest
 
 from perceptron_rs import load
 from perceptron_rs.models import describe
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 from .support import X, Y, svmlight
 
@@ -72,10 +72,10 @@ def test_weights_that_the_type_does_not_hold_are_not_lost(call, tmp_path):
     assert (tmp_path / "m").read_bytes() == whole
 
 
-@pytest.mark.parametrize("name", [name for name, learner in LEARNERS.items() if learner.data == "examples"])
+@pytest.mark.parametrize("name", [name for name, learner in REGISTRY.items() if learner.data == "examples"])
 def test_learners_that_have_the_options_are_those_whose_save_takes_them(name, tmp_path):
-    model = LEARNERS[name].kind().fit(X, Y)
-    if LEARNERS[name].is_rounded:
+    model = REGISTRY[name].kind().fit(X, Y)
+    if REGISTRY[name].is_rounded:
         assert len(model.save(dtype="float32")) > 0
     else:
         with pytest.raises(ValueError, match="dtype is of "):

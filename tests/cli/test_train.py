@@ -11,7 +11,7 @@ import pytest
 from perceptron_rs import load
 from perceptron_rs.cli.learning import LEARNER_NAMES
 from perceptron_rs.cli.training import common as training
-from perceptron_rs.registry import LEARNERS as REGISTRY
+from perceptron_rs.registry import REGISTRY
 
 from .support import X, Y, svmlight
 

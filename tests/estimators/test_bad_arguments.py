@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from perceptron_rs import AveragedPerceptron, Perceptron, SequencePerceptron
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 METHODS = ("cold fit", "fit", "warm fit", "partial_fit", "first partial_fit")
 N, D = 12, 4
@@ -154,7 +154,7 @@ def test_bad_parameters(attempt, case, method):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("number", [2**64, 10**400])
-@pytest.mark.parametrize("learner", [learner.kind for learner in LEARNERS.values()])
+@pytest.mark.parametrize("learner", [learner.kind for learner in REGISTRY.values()])
 def test_whole_numbers_beyond_the_machine_are_accepted_or_named(learner, number):
     X, y = [[[["a"], ["b"]]], [["x", "y"]]] if learner is SequencePerceptron else [np.eye(2), [0, 1]]
     for name, default in learner().get_params().items():
@@ -337,7 +337,7 @@ def test_a_penalty_of_a_step_must_be_finite(engine_name):
         model.fit(GOOD, Y)
 
 
-@pytest.mark.parametrize("kind", [learner.kind for learner in LEARNERS.values()])
+@pytest.mark.parametrize("kind", [learner.kind for learner in REGISTRY.values()])
 def test_methods_are_pickled_by_name(kind):
     """So ``client.submit(Perceptron.fit, ...)`` sends no code, though Python names them by a base class."""
     for method in (kind.fit, kind.predict, kind.save):

@@ -8,7 +8,7 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, MultilayerPerceptron, Perceptron, SequencePerceptron
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_a_subclass_may_take_what_it_likes():
         Own(2, eta=0.5)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", REGISTRY)
 def test_signatures_are_those_of_the_parameters(learner):
-    kind = LEARNERS[learner].kind
+    kind = REGISTRY[learner].kind
     assert list(inspect.signature(kind).parameters) == list(inspect.signature(kind.__init__).parameters)[1:]
     assert kind in vars(perceptron_rs).values() or kind.__name__ in dir(perceptron_rs)

@@ -26,7 +26,7 @@ from perceptron_rs import (
     StructuredPerceptron,
 )
 from perceptron_rs.audit import RECORD
-from perceptron_rs.registry import LEARNERS as REGISTRY
+from perceptron_rs.registry import REGISTRY
 from perceptron_rs.state.fitted_attributes import flat
 
 LEARNERS = [*(learner.kind for learner in REGISTRY.values()), StructuredPerceptron]

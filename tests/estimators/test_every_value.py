@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from perceptron_rs import digest, load, load_predictor, reproduce
 from perceptron_rs.parameters.ranges import Choice
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 rng = np.random.default_rng(0)
 X = np.round(rng.standard_normal((40, 5)), 2)
@@ -71,7 +71,7 @@ VALUES = NUMBERS + WEIGHTS + OTHERS
 BASE = {"MaxMarginClassifier": {"inseparable": "warn", "max_steps": 30}}
 CASES = [
     (learner.kind, parameter.name, number)
-    for learner in LEARNERS.values()
+    for learner in REGISTRY.values()
     for parameter in fields(learner.parameters)
     for number in range(len(VALUES))
     if parameter.name != "callback" and not (parameter.name == "kernel" and callable(VALUES[number]))
@@ -120,7 +120,7 @@ def test_what_fit_takes_can_be_kept(part, tmp_path, capsys):
 
 WORDS = [
     (learner.kind, parameter.name, word)
-    for learner in LEARNERS.values()
+    for learner in REGISTRY.values()
     for parameter in fields(learner.parameters)
     if isinstance(parameter.metadata.get("values"), Choice)
     for word in parameter.metadata["values"].words

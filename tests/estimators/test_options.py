@@ -22,7 +22,7 @@ from perceptron_rs import (
     VotedPerceptron,
 )
 from perceptron_rs.parameters.groups import group_of
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 from perceptron_rs.testing import assert_parity
 
 JOINT = ["max", "uniform", "proportional"]
@@ -197,7 +197,7 @@ OTHER = {
 }
 EXCLUSIONS = [
     (entry.kind, parameter.name, name)
-    for entry in LEARNERS.values()
+    for entry in REGISTRY.values()
     for parameter in fields(group_of(entry.kind))
     for name in parameter.metadata["excludes"]
     if name in {other.name for other in fields(group_of(entry.kind))}

@@ -13,10 +13,10 @@ from sklearn.base import clone
 
 from perceptron_rs import Perceptron, SequencePerceptron
 from perceptron_rs.parameters.checks import parameters_without_effect
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 from perceptron_rs.sequence.structured import StructuredPerceptron
 
-KINDS = [*(learner.kind for learner in LEARNERS.values()), StructuredPerceptron]
+KINDS = [*(learner.kind for learner in REGISTRY.values()), StructuredPerceptron]
 
 
 def made(kind, **parameters):
@@ -108,7 +108,7 @@ def test_a_declaration_says_whether_numbers_depend_on_a_parameter(kind):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("kind", [learner.kind for learner in LEARNERS.values()])
+@pytest.mark.parametrize("kind", [learner.kind for learner in REGISTRY.values()])
 def test_what_predicting_reads_is_checked_when_it_predicts(kind):
     """A word that nobody knows was taken for another one, or was a KeyError."""
     X, y = ([[["a"], ["b"]]], [["x", "y"]]) if kind is SequencePerceptron else ([[1.0], [-1.0]], [0, 1])

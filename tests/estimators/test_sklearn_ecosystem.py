@@ -19,7 +19,7 @@ from tests.learners import LINEAR
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron
-from perceptron_rs.registry import LEARNERS as REGISTRY
+from perceptron_rs.registry import REGISTRY
 
 ALL_LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if learner.is_linear}
 

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from tests.learners import PASSES
 
-from perceptron_rs.registry import LEARNERS as REGISTRY
+from perceptron_rs.registry import REGISTRY
 
 LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if learner.is_linear}
 

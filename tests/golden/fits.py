@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from perceptron_rs._core import ARITHMETIC_VERSION, __version__
 from perceptron_rs.engines import instruction_sets
 from perceptron_rs.models.comparison import digest
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 N, WIDTH = 90, 13
 #: Of the learners that have them. Few classes of such examples can be separated.
@@ -41,14 +41,14 @@ class Fit:
 
 def fits(engine: Literal["rust", "reference"] = "rust") -> Iterator[Fit]:
     """Fit every learner, by its name on the command line, to each kind of examples."""
-    for learner in LEARNERS:
+    for learner in REGISTRY:
         for data in examples():
             yield Fit(learner, data, fitted(learner, data, engine))
 
 
 def fitted(name: str, data: str, engine: str) -> str:
     """Return the digest of one fit."""
-    learner = LEARNERS[name]
+    learner = REGISTRY[name]
     model = learner.kind().set_params(engine=engine)
     parameters = IN_EPOCHS if learner.in_epochs else OTHERS
     model.set_params(**{key: parameters[key] for key in model.get_params() if key in parameters})

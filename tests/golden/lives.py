@@ -19,7 +19,7 @@ from words import HALVES, Case, draw
 
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.reference.order import splitmix64
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 LIVES = """
 A life is the calls of an estimator of this learner that lives.py draws from SplitMix64(seed): fits, passes,
@@ -98,7 +98,7 @@ class Draw:
 def lives() -> Iterator[Case]:
     """Return the cases."""
     for place, name in enumerate(
-        name for name in LEARNERS if name != "max-margin"
+        name for name in REGISTRY if name != "max-margin"
     ):  # which has one call alone
         for number in range(NUMBER):
             yield {"learner": name, "seed": str(1000 * place + number)}
@@ -107,7 +107,7 @@ def lives() -> Iterator[Case]:
 def digest(case: Case, engine: str) -> str:
     """Return the digest of a life."""
     chosen, found = Draw(int(case["seed"])), hashlib.sha256()
-    learner = LEARNERS[case["learner"]]
+    learner = REGISTRY[case["learner"]]
     model = learner.kind(engine=engine)
     model.set_params(max_iter=5)
     for _ in range(2 + chosen.below(5)):

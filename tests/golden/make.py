@@ -17,7 +17,7 @@ import numpy as np
 from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import ENGINES, Engine, get_engine
 from perceptron_rs.reference.order import splitmix64
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 from perceptron_rs.settings import Chain, Data, Linear, Sequences
 from perceptron_rs.training.driver import Schedule, follow
 
@@ -304,7 +304,7 @@ def text(file: str, every: int = 1) -> str:
 
 
 def digest_cases() -> Iterator[Case]:
-    for learner, data in itertools.product(LEARNERS, examples()):
+    for learner, data in itertools.product(REGISTRY, examples()):
         yield {"learner": learner, "data": data}
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_rs import reference
-from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.reference.margin.problem import MarginProblem
 from perceptron_rs.reference.margin.proof import prove
 from perceptron_rs.reference.margin.rational import signs
 
@@ -17,7 +17,7 @@ from .problems import separate
 
 def problem(X, y, bias):
     rows = reference.dense_rows(np.array(X, dtype=np.float64))
-    return Problem(rows, np.array(y, dtype=np.uint32), bias)
+    return MarginProblem(rows, np.array(y, dtype=np.uint32), bias)
 
 
 @pytest.mark.parametrize("height", [2.0**-60, 2.0**-200, -(2.0**-60)])

@@ -31,7 +31,7 @@ from perceptron_rs import (
     digest,
     load,
 )
-from perceptron_rs.linear.voted import PREDICTIONS
+from perceptron_rs.linear.voted import VOTED_PREDICTIONS
 from perceptron_rs.recipe.recipe import Recipe
 from perceptron_rs.recipe.scale import Scale
 from perceptron_rs.testing import assert_parity
@@ -72,7 +72,7 @@ def models():
             yield f"{kind.__name__} {name}", kind(**SHORT), X, y
         yield f"multilayer {name}", MultilayerPerceptron((3, 2), activation="tanh", max_iter=2), X, y
     yield "joint", Perceptron(**SHORT, multi_class="joint"), X, Y
-    for number, (prediction, y) in enumerate(itertools.product(PREDICTIONS, (TWO, Y))):
+    for number, (prediction, y) in enumerate(itertools.product(VOTED_PREDICTIONS, (TWO, Y))):
         kept = {"prediction": prediction, "max_vectors": 3 if prediction in ("vote", "average") else None}
         rows = sp.csr_matrix(X) if number % 4 > 1 else X
         yield f"voted {prediction} of {2 + number % 2}", VotedPerceptron(**SHORT, **kept), rows, y
@@ -241,7 +241,7 @@ def test_sparse_weights_have_the_digest_of_dense_ones(tmp_path):
     )
 
 
-@pytest.mark.parametrize("prediction", PREDICTIONS)
+@pytest.mark.parametrize("prediction", VOTED_PREDICTIONS)
 def test_parts_and_storage_do_not_count(prediction):
     whole = X.round().astype(np.int8)
     order = {"shuffle": False, **SHORT, "max_iter": 1}

@@ -11,7 +11,7 @@ from perceptron_rs import Perceptron, joint_margin, max_margin, proof, trace
 from perceptron_rs.arrays.named import OwnArrays
 from perceptron_rs.engines import get_engine
 from perceptron_rs.models.comparison import digest
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 5))
@@ -19,7 +19,7 @@ Y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 1)
 TOKENS = [[["a"], ["b"]], [["b"], ["a"], ["a"]]]
 TAGS = [["A", "B"], ["B", "A", "A"]]
 KINDS = {
-    **{name: [{}] for name in LEARNERS},
+    **{name: [{}] for name in REGISTRY},
     "voted": [{"prediction": "vote"}, {"prediction": "average"}],
     "kernel": [{}, {"kernel": "rbf"}],
     "max-margin": [{}, {"kernel": "rbf"}],
@@ -28,7 +28,7 @@ CASES = [(name, parameters) for name, kinds in KINDS.items() for parameters in k
 
 
 def fitted(name, parameters):
-    model = LEARNERS[name].kind(**parameters)
+    model = REGISTRY[name].kind(**parameters)
     if "max_iter" in model.get_params():
         model.set_params(max_iter=3)
     if name == "sequence":

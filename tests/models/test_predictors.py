@@ -27,7 +27,7 @@ from perceptron_rs import (
     load,
     load_predictor,
 )
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # fits of few epochs
 
@@ -96,8 +96,8 @@ def test_a_predictor_says_what_the_estimator_says(model, y, rows, asked, engine,
 
 def test_every_learner_is_among_them():
     kinds = {type(model) for model, *_ in KINDS}
-    assert kinds == {learner.kind for learner in LEARNERS.values()}
-    for learner in LEARNERS.values():
+    assert kinds == {learner.kind for learner in REGISTRY.values()}
+    for learner in REGISTRY.values():
         for name in METHODS:
             assert getattr(learner.kind, name, None) is getattr(learner.predictor, name, None), "one place"
 

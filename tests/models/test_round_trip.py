@@ -30,7 +30,7 @@ from perceptron_rs import (
 )
 from perceptron_rs.models import describe
 from perceptron_rs.models.container import FORMAT_VERSION
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 
 #: Estimators that model files do not hold.
 BY_PICKLE = {StructuredPerceptron}
@@ -44,7 +44,7 @@ def again(model, tmp_path):
 def test_the_registry_names_every_estimator():
     public = [getattr(perceptron_rs, name) for name in perceptron_rs.__all__]
     learners = {thing for thing in public if inspect.isclass(thing) and issubclass(thing, BaseEstimator)}
-    assert {learner.kind for learner in LEARNERS.values()} == learners - BY_PICKLE
+    assert {learner.kind for learner in REGISTRY.values()} == learners - BY_PICKLE
 
 
 @pytest.mark.parametrize("classes", [2, 3])

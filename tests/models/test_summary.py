@@ -15,7 +15,7 @@ from perceptron_rs import (
     MultilayerPerceptron,
 )
 from perceptron_rs.models.summary import summary_of, summary_text
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 from perceptron_rs.schema.schema import name_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -29,7 +29,7 @@ B = (A[:, 0] * A[:, 1] > 0).astype(int) + (A[:, 2] > 1)  # no planes separate th
 
 def summary(model, top=10):
     """Return what is said of a model: as JSON and as text."""
-    family = LEARNERS[name_of(model)].part("summary")
+    family = REGISTRY[name_of(model)].part("summary")
     found = summary_of(model, family, top)
     text = summary_text(found | OF_FILE, family)
     return json.loads(json.dumps(found, default=str)), text
@@ -127,7 +127,7 @@ def test_every_line_of_a_model_with_a_record():
         {"method": "fit", "sizes": [[6, 1]], "n_features": 2, "ended": ["callback"]},
         {"method": "partial_fit", "sizes": [[3, 2], [1, 1]], "n_features": 2},
     ]
-    family = LEARNERS["averaged"].part("summary")
+    family = REGISTRY["averaged"].part("summary")
     model = AveragedPerceptron(max_iter=1, tol=None).fit(X[:, :2], [0, 1, 0, 1, 0, 1])
     found = summary_of(model, family, 0) | OF_FILE
     found |= {"bytes": 7, "digest": "d", "written_by": "w", "arithmetic_version": 5, "format_version": 6}
@@ -155,7 +155,7 @@ def test_every_line_of_a_model_with_a_record():
 
 
 def test_lines_that_only_some_models_have():
-    family = LEARNERS["averaged"].part("summary")
+    family = REGISTRY["averaged"].part("summary")
     found = summary_of(AveragedPerceptron(max_iter=1).fit(X, [0, 1, 0, 1, 0, 1]), family, 0) | OF_FILE
     found["history"] = {
         "n_iter": 2,

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.csr import StoredRows
 
 Floats: TypeAlias = NDArray[np.float64]
+#: The columns and the values of a structure's features.
+Features: TypeAlias = tuple[NDArray[np.int64], Floats]
 
 #: What a learner has learnt: arrays by name, for K planes of d columns.
 #:

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 
-LATE = (
+LATE_MODULES = (
     "asyncio",
     "cloudpickle",
     "numpy.f2py",
@@ -32,7 +32,7 @@ class _Finder:
         """Return where a late library is; None for another one, which other finders find."""
         if name in NEVER:
             raise ModuleNotFoundError(f"no command needs {name}", name=name)
-        spec = PathFinder.find_spec(name, path) if name in LATE else None
+        spec = PathFinder.find_spec(name, path) if name in LATE_MODULES else None
         if spec is not None and spec.loader is not None:
             spec.loader = LazyLoader(spec.loader)
         return spec

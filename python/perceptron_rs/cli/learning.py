@@ -16,10 +16,10 @@ from perceptron_rs.estimator_attributes import parameter_names
 from perceptron_rs.parameters.groups import options, parameter
 from perceptron_rs.parameters.kinds import AMOUNT, SWITCH, Option
 from perceptron_rs.parameters.ranges import Choice
-from perceptron_rs.registry import FAMILIES, LEARNERS
+from perceptron_rs.registry import FAMILIES, REGISTRY
 from perceptron_rs.stream.options import StreamOptions
 
-LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.family in FAMILIES)
+LEARNER_NAMES = tuple(name for name, learner in REGISTRY.items() if learner.family in FAMILIES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class SaveOptions:
 
 def options_of(name: str) -> tuple[Option, ...]:
     """Return the options of a learner; one that is not given leaves the learner's default."""
-    return options(LEARNERS[name].parameters)
+    return options(REGISTRY[name].parameters)
 
 
 def others_with(name: str, *, trains: bool) -> dict[str, str]:
@@ -52,7 +52,7 @@ def others_with(name: str, *, trains: bool) -> dict[str, str]:
     """
     having: dict[str, list[str]] = {}
     for other in LEARNER_NAMES:
-        entry = LEARNERS[other]
+        entry = REGISTRY[other]
         of_streams = options(StreamOptions) if trains and entry.in_streams else ()
         of_files = options(SaveOptions) if trains and entry.is_rounded else ()
         for option in (*options_of(other), *of_streams, *of_files):
@@ -100,7 +100,7 @@ def learner(arguments: Namespace, before: Any = None) -> Any:
 
     Weights of classes are still as they were written: see `data.weigh_classes`.
     """
-    kind = LEARNERS[arguments.learner].kind
+    kind = REGISTRY[arguments.learner].kind
     parameters = parameters_of(arguments, options_of(arguments.learner), before)
     if "n_jobs" in parameter_names(kind):
         parameters["n_jobs"] = getattr(arguments, "threads", None)

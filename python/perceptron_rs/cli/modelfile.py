@@ -16,7 +16,7 @@ from perceptron_rs.cli.status import CommandError, UsageError
 from perceptron_rs.cli.words import say, text_of
 from perceptron_rs.errors import ArgumentError, about, with_article
 from perceptron_rs.models.files import check_target
-from perceptron_rs.registry import LEARNERS, Entry
+from perceptron_rs.registry import REGISTRY, Entry
 from perceptron_rs.schema.schema import name_of
 
 #: Arguments that name files which a command reads, or writes beside its model.
@@ -154,7 +154,7 @@ def open_predictor(path: Path, threads: int | None, *, sequences: bool = False) 
 def _checked(path: Path, load: Callable[[Path], Any], sequences: bool | None) -> Any:
     with about(path):
         model = load(path)
-    kind = learner_of(model)
+    kind = entry_of(model)
     is_tagger = kind.data == "sequences"
     if sequences is not None and sequences != is_tagger:
         what = "does not label sequences; use train, predict and evaluate"
@@ -164,8 +164,8 @@ def _checked(path: Path, load: Callable[[Path], Any], sequences: bool | None) ->
     return model
 
 
-def learner_of(model: object) -> Entry:
+def entry_of(model: object) -> Entry:
     """Return what the registry says of a loaded model."""
     name = name_of(model)
     assert name is not None  # else no file could have named it
-    return LEARNERS[name]
+    return REGISTRY[name]

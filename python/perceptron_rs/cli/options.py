@@ -18,7 +18,7 @@ from perceptron_rs.io.options import add_examples
 from perceptron_rs.parameters import kinds
 from perceptron_rs.parameters.groups import add_options
 from perceptron_rs.parameters.kinds import Command, add, add_audit, add_audit_key, add_output
-from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
+from perceptron_rs.registry import OTHER_FAMILIES, REGISTRY, family_part
 from perceptron_rs.stream.options import StreamOptions
 
 DATA = """\
@@ -91,7 +91,7 @@ def parser(only: str | None = None) -> Parser:
     )
     top.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     places = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in COMMANDS:
+    for command in ALL_COMMANDS:
         about = f"{command.help[0].upper()}{command.help[1:]}. {ABOUT[command.data]}".rstrip()
         place = places.add_parser(command.name, help=command.help, description=about, epilog=EPILOG)
         if only not in (None, command.name):
@@ -113,7 +113,7 @@ def parser(only: str | None = None) -> Parser:
         for name in LEARNER_NAMES:
             elsewhere = partial(others_with, name, trains=command.name == "train")
             below = learners.add_parser(
-                name, help=LEARNERS[name].about, description=about, epilog=EPILOG, elsewhere=elsewhere
+                name, help=REGISTRY[name].about, description=about, epilog=EPILOG, elsewhere=elsewhere
             )
             below.set_defaults(learner=name)
             command.add_options(below)
@@ -137,7 +137,7 @@ def _train(command: argparse.ArgumentParser) -> None:
     text = "by one number for all scores, which changes no decision, or by two for each class (temperature; "
     text += "of lists of labels, sigmoid)"
     add(command, "--calibration", text, words(CalibrationMethod))
-    learner = LEARNERS[command.get_default("learner")]
+    learner = REGISTRY[command.get_default("learner")]
     if learner.is_rounded:
         add_options(command, SaveOptions)
     if learner.in_streams:
@@ -226,7 +226,7 @@ def _learning(
         kinds.add_threads(group)
 
 
-COMMANDS = (
+ALL_COMMANDS = (
     Command("train", "train a model on DATA", "examples", _train, "DATA"),
     Command("predict", "predict the class of each example in DATA", "examples", _predict),
     Command("online", "predict each example as it comes, and then learn from it", "examples", _online),
@@ -239,4 +239,4 @@ COMMANDS = (
     Command("reproduce", "train a model again on its DATA and compare the bits", "examples", _reproduce),
     *(command for family in OTHER_FAMILIES for command in family_part(family, "options").COMMANDS),
 )
-WITH_LEARNERS = tuple(command.name for command in COMMANDS if command.usage)
+WITH_LEARNERS = tuple(command.name for command in ALL_COMMANDS if command.usage)

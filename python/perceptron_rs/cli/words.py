@@ -11,7 +11,7 @@ from perceptron_rs.errors import ArgumentError, one_line
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.parameters.groups import options
 from perceptron_rs.parameters.kinds import listed
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 from perceptron_rs.stream.options import StreamOptions
 
 #: Options of commands that are called as the parameters, methods and functions of Python.
@@ -89,7 +89,7 @@ def _written(value: object) -> str:
 def _flags() -> dict[str, str]:
     """Return the option of each parameter."""
     flags = _OTHERS | {name: f"--{name.replace('_', '-')}" for name in _ALIKE.split()}
-    groups = (*map(options, (FileOptions, StreamOptions, SaveOptions)), *map(options_of, LEARNERS))
+    groups = (*map(options, (FileOptions, StreamOptions, SaveOptions)), *map(options_of, REGISTRY))
     for option in (option for group in groups for option in group):
         flags.setdefault(option.parameter, option.flag)
     return flags

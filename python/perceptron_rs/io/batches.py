@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
-from perceptron_rs.rows.sparse import CsrArrays, csr_rows, is_sparse
+from perceptron_rs.rows.sparse import CsrArrays, csr_view, is_sparse
 
 
 class Batch(NamedTuple):
@@ -59,7 +59,7 @@ def slice_batch(batch: Batch, first: int, last: int) -> Batch:
     weights = None if weights is None else weights[first:last]
     if not is_sparse(X):
         return Batch(X[first:last], y[first:last], weights, lengths)
-    return Batch(csr_rows(X, first, last), y[first:last], weights, lengths)
+    return Batch(csr_view(X, first, last), y[first:last], weights, lengths)
 
 
 def concatenate_batches(batches: Sequence[Batch]) -> Batch:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.likes import MatrixLike, kind_of_values
 from perceptron_rs.errors import ArgumentError, about
 from perceptron_rs.io.hashed.counted import CountedTexts, all_counted
-from perceptron_rs.rows.sparse import CsrArrays, csr_rows, is_sparse
+from perceptron_rs.rows.sparse import CsrArrays, csr_view, is_sparse
 
 #: What labels are that are no classes.
 NOT_WHOLE = "labels must be whole numbers or strings, so round or bin a regression target first"
@@ -60,7 +60,7 @@ class Examples:
         y = None if self.y is None else self.y[begin:end]
         weights = None if self.weights is None else self.weights[begin:end]
         is_ours = isinstance(self.rows, CsrArrays)
-        some = csr_rows(self.rows, begin, end) if is_ours else self.rows[begin:end]
+        some = csr_view(self.rows, begin, end) if is_ours else self.rows[begin:end]
         return replace(self, rows=some, y=y, weights=weights)
 
     def chosen(self, rows: NDArray[np.bool_] | NDArray[np.intp] | None, some: MatrixLike = None) -> Examples:

@@ -122,7 +122,7 @@ class FileOptions:
     #: None: columns are taken as they are.
     hash_bits: int | None = parameter(
         None,
-        parsed(kinds.BITS, "B"),
+        parsed(kinds.HASH_BITS, "B"),
         "hash n-grams, or names and values, to 2^B columns, as scikit-learn does",
         default="18 with --text, --text-columns and JSON lines",
         of_model=False,

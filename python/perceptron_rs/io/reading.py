@@ -17,7 +17,7 @@ from perceptron_rs.features.numerals import MARKS
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.text.lines import is_read_once, name_of_file, names_of
 from perceptron_rs.io.text.paths import PACKED, SUFFIXES
-from perceptron_rs.parameters.kinds import BITS, RATIO, is_delimiter
+from perceptron_rs.parameters.kinds import HASH_BITS, RATIO, is_delimiter
 from perceptron_rs.parameters.ranges import check_value
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def checked_options(**options: Any) -> dict[str, Any]:
 
         options["ngrams"] = checked_ngrams(options["ngrams"])
         HashedText(**{name: options[name] for name in OF_TEXT}).check()
-    for name, values in (("hash_bits", BITS), ("max_ratio", RATIO)):
+    for name, values in (("hash_bits", HASH_BITS), ("max_ratio", RATIO)):
         if options.get(name) is not None:
             check_value(name, values, options[name])
     check_among("header", options.get("header"), True, False, None)

@@ -31,7 +31,7 @@ from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.rows.lengths import check_lengths
-from perceptron_rs.rows.sparse import CsrArrays, csr_rows, is_sparse
+from perceptron_rs.rows.sparse import CsrArrays, csr_view, is_sparse
 
 #: Path, size and time of last change in nanoseconds of the files of a source.
 Files: TypeAlias = list[tuple[str, int, int]]
@@ -535,7 +535,7 @@ def _some_rows(X: MatrixLike, first: int, last: int) -> MatrixLike:
     """Return some rows, without a copy of their entries."""
     if not is_sparse(X):
         return X.iloc[first:last] if has_rows_by_place(X) else X[first:last]
-    return csr_rows(X, first, last)
+    return csr_view(X, first, last)
 
 
 def _as_scipy(X: MatrixLike) -> MatrixLike:

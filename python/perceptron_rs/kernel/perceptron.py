@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import Engine, LearntModel, RunState, State
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.parameters import KernelPerceptronParameters
-from perceptron_rs.kernel.predictor import PREDICTIONS, KernelPerceptronPredictor
+from perceptron_rs.kernel.predictor import KERNEL_PREDICTIONS, KernelPerceptronPredictor
 from perceptron_rs.kernel.schema import KERNEL
 from perceptron_rs.kernel.values import rows_of_callable
 from perceptron_rs.kernel.vectors import extended_log
@@ -234,7 +234,7 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
     """
 
     _schema: ClassVar[Schema] = KERNEL
-    _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
+    _predictions: ClassVar[tuple[str, ...]] = KERNEL_PREDICTIONS
 
     intercept_: NDArray[np.float64]
     _norm: NDArray[np.float64]  # squared, of the last vectors

@@ -14,10 +14,10 @@ from perceptron_rs.arrays.named import rows_in
 from perceptron_rs.arrays.scalars import check_among
 from perceptron_rs.choices import BudgetPolicy, Prediction
 from perceptron_rs.engines import Engine, State, rows_of
-from perceptron_rs.errors import ArgumentError, overflow
-from perceptron_rs.kernel.schema import BUDGETED, KERNEL, check_log, check_members
+from perceptron_rs.errors import ArgumentError, named_overflow
+from perceptron_rs.kernel.schema import BUDGETED, KERNEL, check_kernel_log, check_members
 from perceptron_rs.kernel.values import callable_values
-from perceptron_rs.kernel.vectors import OF_VECTORS, log_of, state_of
+from perceptron_rs.kernel.vectors import OF_VECTORS, log_of, vote_state
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.prediction.predictor import Classifier, scores_of
 from perceptron_rs.prediction.vote_shares import VoteShares
@@ -36,7 +36,7 @@ from perceptron_rs.targets.planes import is_joint
 _VALUES = 1 << 20
 #: What may predict, and what the engines call it.
 _ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "drawn"}
-PREDICTIONS = tuple(_ANSWERS)
+KERNEL_PREDICTIONS = tuple(_ANSWERS)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -68,7 +68,7 @@ class KernelLearnerPredictor(Classifier):
     def predictor_(self) -> State:
         """What predicts: the log of mistakes, the rows that it names, and the gamma of their kernel."""
         return (
-            state_of(self._vectors, self.n_seen_, self._seed)
+            vote_state(self._vectors, self.n_seen_, self._seed)
             | rows_in(self._vectors)
             | {"origin": self._vectors["origin"], "gamma": np.array(self._spec.gamma)}
         )
@@ -117,7 +117,7 @@ class KernelLearnerPredictor(Classifier):
 
         The values of a callable are not kept: it is asked for those of a block of rows with all stored ones.
         """
-        state = state_of(self._vectors, self.n_seen_, self._seed)
+        state = vote_state(self._vectors, self.n_seen_, self._seed)
         support, columns = len(self._vectors["origin"]), self.n_features_in_
         if callable(self.kernel) or self.kernel == "precomputed":
             stored_rows = engine.dense_rows(np.zeros((support, 1), np.uint8))  # their values are in the rows
@@ -148,7 +148,7 @@ class KernelLearnerPredictor(Classifier):
                     threads=n_threads(self),
                 )
             except OverflowError as error:
-                raise overflow(error) from None
+                raise named_overflow(error) from None
             answers.append(scores[:, 0])
         return np.concatenate(answers)
 
@@ -184,7 +184,7 @@ class KernelPerceptronPredictor(VoteShares, KernelLearnerPredictor):
 
     def _check_arrays(self, arrays: State, history: History) -> None:
         super()._check_arrays(arrays, history)
-        check_log(arrays)
+        check_kernel_log(arrays)
 
     def _answer(self) -> str:
         answer = _ANSWERS[self.prediction]
@@ -194,7 +194,7 @@ class KernelPerceptronPredictor(VoteShares, KernelLearnerPredictor):
 
     def _check_prediction(self) -> None:
         super()._check_prediction()
-        check_among("prediction", self.prediction, *PREDICTIONS)
+        check_among("prediction", self.prediction, *KERNEL_PREDICTIONS)
         if self.normalize and self.prediction == "vote" and is_joint(self):
             raise ArgumentError(
                 "{normalize} is not available with {prediction} and {multi_class}, where each vector votes "

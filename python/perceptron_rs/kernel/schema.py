@@ -71,7 +71,7 @@ BUDGETED = Schema(
 )
 
 
-def check_log(arrays: State) -> None:
+def check_kernel_log(arrays: State) -> None:
     """Raise ValueError unless the log of mistakes leads to the intercepts and norms."""
     start, n_rows = arrays["log_start"], len(arrays["origin"])
     if start[0] != 0 or (np.diff(start) < 0).any() or start[-1] != len(arrays["log_row"]):

@@ -72,7 +72,7 @@ def extended_log(vectors: State, log: RunState, read: StoredRows | None, *, fit_
     )
 
 
-def state_of(vectors: State, seen: NDArray[np.int64], seed: int) -> State:
+def vote_state(vectors: State, seen: NDArray[np.int64], seed: int) -> State:
     """Return what ``kernel_scores`` needs; every run starts from the vector 0."""
     first, counts = vectors["log_start"][:-1], survival_counts(vectors, seen)
     return {name: vectors[name] for name in (*_ENTRIES, "log_start")} | {

@@ -52,7 +52,10 @@ class PerceptronParameters(UpdateParameters, NoiseParameters, JointParameters, L
         0.0001, kinds.AMOUNT, "strength of the regularization", needs={"penalty": ("l2", "l1", "elasticnet")}
     )
     l1_ratio: float = parameter(
-        0.15, kinds.SHARE, "share of l1 in elasticnet, from 0 to 1", needs={"penalty": ("elasticnet",)}
+        0.15,
+        kinds.UNIT_INTERVAL,
+        "share of l1 in elasticnet, from 0 to 1",
+        needs={"penalty": ("elasticnet",)},
     )
 
 

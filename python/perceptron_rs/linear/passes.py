@@ -14,7 +14,7 @@ from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.arrays.scalars import check_among
 from perceptron_rs.audit.record import next_record
 from perceptron_rs.engines import RunState, get_engine
-from perceptron_rs.errors import overflow
+from perceptron_rs.errors import named_overflow
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.parameters.checks import are_accepted, validated
@@ -36,18 +36,18 @@ _csr: set[type] = set()
 _IS_ATOMIC = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
-Learner = TypeVar("Learner", bound=LinearLearner)
+LearnerT = TypeVar("LearnerT", bound=LinearLearner)
 
 
 def partial_fit(
-    self: Learner,
+    self: LearnerT,
     X: MatrixLike,
     y: ArrayLike,
     classes: ArrayLike = None,
     *,
     sample_weight: ArrayLike = None,
     check_input: bool = True,
-) -> Learner:
+) -> LearnerT:
     """Make one pass over X and y in the given order, continuing from what was learnt before.
 
     Consecutive batches give the same model as one pass over all of them. The time for a few sparse
@@ -221,7 +221,7 @@ class PassLearner(LinearLearner, StreamFit):
             )
         except OverflowError as error:
             data.assert_finite(self)
-            raise overflow(error, rate_of(self)) from None
+            raise named_overflow(error, rate_of(self)) from None
         if not is_learnt:
             raise changed(self)
         if feeder.tracks:

@@ -27,7 +27,7 @@ from perceptron_rs.targets.planes import assert_finite_weights
 if TYPE_CHECKING:
     from perceptron_rs.linear.vectors import Hyperplanes, Vectors, VotedModel
 
-PREDICTIONS = words(LinearPrediction)
+VOTED_PREDICTIONS = words(LinearPrediction)
 
 _SEEN = Array("seen", "K", COUNTS, shown="n_seen_", reported=True)
 #: What a fit leaves beside the weights in the pocket; none of weights that were set.
@@ -288,8 +288,8 @@ class VotedPerceptronPredictor(VoteShares, LinearPredictor):
         return model.scores(rows, self.prediction, self.tie, threads)
 
     def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
-        if self.prediction not in PREDICTIONS:
-            raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
+        if self.prediction not in VOTED_PREDICTIONS:
+            raise ValueError(f"prediction must be one of {VOTED_PREDICTIONS}, got {self.prediction!r}")
         if self.prediction != "vote":
             self._predicting()
         return super()._judge(engine, data)

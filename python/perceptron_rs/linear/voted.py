@@ -15,7 +15,7 @@ from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import VotedPerceptronParameters
 from perceptron_rs.linear.passes import partial_fit
-from perceptron_rs.linear.predictor import PREDICTIONS, VotedPerceptronPredictor
+from perceptron_rs.linear.predictor import VOTED_PREDICTIONS, VotedPerceptronPredictor
 from perceptron_rs.linear.vectors import (
     LAST,
     MistakeLog,
@@ -270,7 +270,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, Voted
 
     _continues_in_streams: ClassVar[bool] = False
     _schema: ClassVar[Schema] = VotedPerceptronPredictor._schema
-    _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
+    _predictions: ClassVar[tuple[str, ...]] = VOTED_PREDICTIONS
 
     _model: VotedModel
 

@@ -18,14 +18,14 @@ from perceptron_rs.engines import State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.exact.bounds import down, norm_squared
+from perceptron_rs.margins.exact.bounds import norm_squared, round_down
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
 from perceptron_rs.margins.predictor import MaxMarginClassifierPredictor
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.margins.schema import MAX_MARGIN, results_of, results_to_json
 from perceptron_rs.margins.search.kernel import gram, scaled
-from perceptron_rs.margins.search.maximum import solve
+from perceptron_rs.margins.search.maximum import largest_margin
 from perceptron_rs.margins.search.problem import Problem, search_options
 from perceptron_rs.models.exporting import Exported
 from perceptron_rs.models.saving import save
@@ -236,7 +236,7 @@ class MaxMarginClassifier(
                 space = gram(problems[0], self.kernel, self.gamma, self.degree, self.coef0)
             fits = []
             for k, problem in zip(planes, problems, strict=True):
-                result = solve(problem, options, space)
+                result = largest_margin(problem, options, space)
                 if result.radius == 0:
                     raise ArgumentError("{X} must not be all zeros", "there is nothing to separate")
                 if result.status != "separable":
@@ -370,4 +370,4 @@ def _certified(problem: Problem, w: NDArray[np.float64], b: float, bias: str) ->
     exponent = math.frexp(max(float(np.abs(w).max()), abs(b)))[1]
     square = norm_squared(np.append(w, b), exponent)[1] * Fraction(4) ** exponent
     root = Fraction(math.isqrt(math.ceil(square * 4**_BITS)) + 1, 2**_BITS)  # above the norm
-    return down(Fraction(lower) / root)
+    return round_down(Fraction(lower) / root)

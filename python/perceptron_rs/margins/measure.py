@@ -98,7 +98,7 @@ def margin(
         raise TypeError("coef must be given: margin(X, y, coef, intercept), or margin(model, X, y)")
     with standard():
         problem = read_problem(X, y, engine=engine, n_jobs=n_jobs)
-        w, b = plane(coef, intercept, problem.data.rows.shape[1])
+        w, b = hyperplane_of(coef, intercept, problem.data.rows.shape[1])
         if not w.any():
             raise ValueError(
                 "coef must not be all zeros: such weights have no direction; pass other weights, or compute "
@@ -136,7 +136,7 @@ def planes(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return weights (count, columns) and intercepts (count,), checked; ``of`` ends their names."""
     if count == 1:
-        w, b = plane(coef, intercept, columns, of=of)
+        w, b = hyperplane_of(coef, intercept, columns, of=of)
         return w.reshape(1, -1), np.array([0.0 if b is None else b])
     w = _real_array(f"coef{of}", coef)
     biases = np.zeros(count) if intercept is None else _real_array(f"intercept{of}", intercept)
@@ -149,7 +149,7 @@ def planes(
     return w, biases
 
 
-def plane(
+def hyperplane_of(
     coef: object, intercept: object, columns: int, *, of: str = ""
 ) -> tuple[NDArray[np.float64], float | None]:
     """Return weights and intercept as numbers, checked; ``of`` ends their names."""

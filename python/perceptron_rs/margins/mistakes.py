@@ -19,7 +19,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.bounds import most_updates, norm_squared, novikoff, up_root
 from perceptron_rs.margins.measure import planes
 from perceptron_rs.margins.result import MistakeBounds
-from perceptron_rs.margins.search.maximum import solve
+from perceptron_rs.margins.search.maximum import largest_margin
 from perceptron_rs.margins.search.problem import Problem, read_problem, search_options
 
 _UNIT = 2.0**-53
@@ -201,7 +201,7 @@ def _direction(
             "joint_margin"
         )
     if coef is None:
-        result = solve(problem, options)
+        result = largest_margin(problem, options)
         w, b = result.coef.reshape(1, -1), np.array([result.intercept])
     else:
         problem.check_finite()

@@ -8,14 +8,14 @@ from functools import wraps
 from numbers import Integral
 from operator import attrgetter
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from perceptron_rs.arrays.likes import imported
 from perceptron_rs.arrays.scalars import number
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.estimator_attributes import attributes, parameter_names, remembered
+from perceptron_rs.estimator_attributes import Method, attributes, parameter_names, remembered
 from perceptron_rs.mixing.rounds import is_whole
 from perceptron_rs.parameters.exclusions import check_exclusions
 from perceptron_rs.parameters.groups import EpochParameters, UpdateParameters, group_of
@@ -25,7 +25,6 @@ from perceptron_rs.sklearn_base import check_constraints, fit_context
 if TYPE_CHECKING:
     from perceptron_rs.sklearn_base import BaseEstimator
 
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 #: Scalars of Python and NumPy, which hold nothing of others.
 _SCALARS = frozenset(

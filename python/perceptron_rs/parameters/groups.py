@@ -308,7 +308,7 @@ class EpochParameters(RunParameters):
     early_stopping: bool = field(default=False, metadata=EARLY_STOPPING)
     validation_fraction: float = parameter(
         0.1,
-        kinds.FRACTION,
+        kinds.OPEN_UNIT_INTERVAL,
         "share of the examples in the validation set",
         needs={"early_stopping": (True,)},
         in_pass=False,

@@ -32,8 +32,8 @@ SEED = Range(0, 2**32 - 1, whole=True)
 RATE = Range(0, closed="neither")
 AMOUNT = Range(0)
 FINITE = Range(closed="neither")
-SHARE = Range(0, 1)
-FRACTION = Range(0, 1, closed="neither")
+UNIT_INTERVAL = Range(0, 1)
+OPEN_UNIT_INTERVAL = Range(0, 1, closed="neither")
 HELD_OUT = Range(0, 1, closed="left")
 TOLERANCE = Range(0, none=True)
 DEGREE = Range(1, LARGEST_DEGREE, whole=True)
@@ -42,7 +42,7 @@ WINDOW = Range(0, MOST_NEIGHBOURS, whole=True)
 #: As joblib reads them: negative ones count from all processors.
 THREADS = Range(-LARGEST, LARGEST, whole=True, none=True, never=0)
 MOST_BITS = 30
-BITS = Range(1, MOST_BITS, whole=True)
+HASH_BITS = Range(1, MOST_BITS, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ def share_or_file(text: str) -> float | str:
         number = float(text)
     except ValueError:
         return named_file(text)
-    share: float = FRACTION(str(number))
+    share: float = OPEN_UNIT_INTERVAL(str(number))
     return share
 
 

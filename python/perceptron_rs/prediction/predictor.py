@@ -23,7 +23,7 @@ from perceptron_rs.arrays.named import canonical_strides, of_own_type
 from perceptron_rs.arrays.pieces import all_finite, pieces
 from perceptron_rs.choices import EngineName, Tie
 from perceptron_rs.engines import Engine, LearntModel, Model, State, get_engine
-from perceptron_rs.errors import ArgumentError, overflow
+from perceptron_rs.errors import ArgumentError, named_overflow
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.float_mode import standard
 from perceptron_rs.parameters.threads import n_threads
@@ -419,7 +419,7 @@ def judged(
             scores = (judge or model._judge)(engine, data)
         except OverflowError as error:
             data.assert_finite(model)
-            raise overflow(error) from None
+            raise named_overflow(error) from None
         if not all_finite(scores):
             data.assert_finite(model)
             model._assert_finite_weights()

@@ -13,7 +13,7 @@ from perceptron_rs.choices import Format
 from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.numerals import MARKS
 from perceptron_rs.features.text import HashedText, KeptWords
-from perceptron_rs.parameters.kinds import BITS, SCALES, is_delimiter
+from perceptron_rs.parameters.kinds import HASH_BITS, SCALES, is_delimiter
 from perceptron_rs.recipe.blocks import LATER_OF_TEXT, ColumnBlock, Terms
 from perceptron_rs.recipe.recipe import LATER, WORDS, Recipe, described
 from perceptron_rs.recipe.scale import Scale
@@ -48,7 +48,7 @@ def recipe_from_json(description: object, n_features: int, tensors: State | None
     form, bits, holdout = (description[name] for name in ("format", "hash_bits", "holdout"))
     if form not in (forms := get_args(Format)):
         raise ValueError(f"the format of its input must be one of {', '.join(forms)}, got {form!r:.80}")
-    if bits is not None and not (type(bits) is int and BITS.accepts(bits) and 1 << bits == n_features):
+    if bits is not None and not (type(bits) is int and HASH_BITS.accepts(bits) and 1 << bits == n_features):
         raise ValueError(f"its input is hashed to 2**{bits!r:.20} columns, but it has {n_features}")
     if holdout is not None and not (type(holdout) is float and 0 < holdout < 1):
         raise ValueError(f"the holdout of its input must be a number between 0 and 1, got {holdout!r:.80}")

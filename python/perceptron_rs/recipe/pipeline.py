@@ -20,7 +20,7 @@ from perceptron_rs.recipe.blocks import ColumnBlock, Terms
 from perceptron_rs.recipe.recipe import Recipe
 from perceptron_rs.recipe.scale import OFFSETS, Scale
 
-Steps = Sequence[tuple[str, Any]]
+PipelineSteps = Sequence[tuple[str, Any]]
 
 _TEXTS = (of_text.HashingVectorizer, of_text.CountVectorizer, of_text.TfidfVectorizer)
 _SCALERS = {
@@ -86,7 +86,7 @@ def of_pipeline(pipeline: Pipeline) -> Any:
     return predictor
 
 
-def _flat(steps: Steps) -> list[tuple[str, Any]]:
+def _flat(steps: PipelineSteps) -> list[tuple[str, Any]]:
     """Return steps and those of pipelines in them, without those that do nothing."""
     flat: list[tuple[str, Any]] = []
     for name, step in steps:
@@ -127,7 +127,7 @@ def _blocks_of(table: ColumnTransformer) -> list[ColumnBlock]:
     return blocks
 
 
-def _block(steps: Steps, columns: tuple[Any, ...]) -> ColumnBlock:
+def _block(steps: PipelineSteps, columns: tuple[Any, ...]) -> ColumnBlock:
     """Return what the steps for some columns make."""
     if not steps:
         return ColumnBlock(columns, len(columns))
@@ -188,7 +188,7 @@ def _of_texts(name: str, step: Any, columns: tuple[Any, ...]) -> ColumnBlock:
     return _idf(block, name, step) if is_weighed else block
 
 
-def _idf(block: ColumnBlock, name: str, step: Any, behind: Steps = ()) -> ColumnBlock:
+def _idf(block: ColumnBlock, name: str, step: Any, behind: PipelineSteps = ()) -> ColumnBlock:
     """Return texts whose n-grams a transformer weighs."""
     if behind:
         raise _refused(*behind[0], f"behind the step {name!r} a recipe has none")

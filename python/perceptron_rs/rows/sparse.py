@@ -86,7 +86,7 @@ class CsrArrays:
         return X
 
 
-def csr_rows(X: MatrixLike, first: int, last: int) -> CsrArrays:
+def csr_view(X: MatrixLike, first: int, last: int) -> CsrArrays:
     """Return rows ``first`` to ``last - 1`` of a CSR matrix, of SciPy or ours, without a copy of entries."""
     indptr, indices, data = csr_slice(X.indptr, X.indices, X.data, first, last)
     return CsrArrays(np.asarray(data), np.asarray(indices), indptr, (len(indptr) - 1, X.shape[1]))

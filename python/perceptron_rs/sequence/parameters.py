@@ -125,7 +125,7 @@ class SequencePerceptronParameters(UpdateParameters, EpochParameters):
     early_stopping: bool = field(default=False, metadata=groups.EARLY_STOPPING | {"text": None})
     validation_fraction: float = parameter(
         0.1,
-        kinds.FRACTION,
+        kinds.OPEN_UNIT_INTERVAL,
         "hold out this share of the sentences, and keep the epoch that tags them best",
         default="",
         name="held_out",

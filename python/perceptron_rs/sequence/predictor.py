@@ -30,7 +30,7 @@ from perceptron_rs.state.learnt import RunLearnt
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.targets.planes import check_classes
 
-Found = TypeVar("Found", bound=tuple[NDArray[np.generic], ...])
+Decoded = TypeVar("Decoded", bound=tuple[NDArray[np.generic], ...])
 
 
 class _NoProbabilities:
@@ -281,9 +281,9 @@ class SequencePerceptronPredictor(Predictor):
         X: MatrixLike,
         lengths: ArrayLike,
         limits: tuple[Allowed, Forbidden],
-        search: Callable[..., Found],
+        search: Callable[..., Decoded],
         **options: int,
-    ) -> tuple[Found | None, NDArray[np.int64]]:
+    ) -> tuple[Decoded | None, NDArray[np.int64]]:
         """Return what a function of the engine finds in all sequences with a token, and each one's length.
 
         X is of `as_token_lists`; ``limits`` are ``allowed`` and ``forbidden``. None: there are no tokens.

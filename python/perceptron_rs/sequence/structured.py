@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.arrays.likes import ArrayLike, column_names, has_length
-from perceptron_rs.arrays.named import State
+from perceptron_rs.arrays.named import Features, State
 from perceptron_rs.arrays.scalars import number
 from perceptron_rs.engines import Engine, LearntModel, get_engine
 from perceptron_rs.errors import naming
@@ -38,8 +38,6 @@ from perceptron_rs.training.driver import Schedule, follow
 
 #: What errors call it.
 _RESULT = "the result of joint_feature"
-
-Features = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

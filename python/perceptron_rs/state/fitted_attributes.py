@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 from perceptron_rs.state.learnt import Fitted, Learnt, learnt_of
 from perceptron_rs.state.turns import change
 
-Value = TypeVar("Value")
+T = TypeVar("T")
 
 
-class Shown(Generic[Value]):
+class Shown(Generic[T]):
     """An attribute that shows a field of what has been learnt; to set it is to replace the field.
 
     There is no such attribute where the field is None, unless that is one of its values (``optional``).
@@ -26,11 +26,11 @@ class Shown(Generic[Value]):
     @overload
     def __get__(self, estimator: None, kind: object = None) -> Self: ...
     @overload
-    def __get__(self, estimator: object, kind: object = None) -> Value: ...
-    def __get__(self, estimator: Any, kind: object = None) -> Self | Value:
+    def __get__(self, estimator: object, kind: object = None) -> T: ...
+    def __get__(self, estimator: Any, kind: object = None) -> Self | T:
         if estimator is None:
             return self
-        value: Value = self._of(estimator, estimator._learnt.__dict__.get(self.field))
+        value: T = self._of(estimator, estimator._learnt.__dict__.get(self.field))
         return value
 
     def _of(self, estimator: object, value: Any) -> Any:
@@ -39,7 +39,7 @@ class Shown(Generic[Value]):
             return value.copy() if type(value) is list else value
         raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {self.attribute!r}")
 
-    def __set__(self, estimator: object, value: Value | None) -> None:
+    def __set__(self, estimator: object, value: T | None) -> None:
         change(estimator, **{self.field: value})
 
     def __delete__(self, estimator: object) -> None:
@@ -48,7 +48,7 @@ class Shown(Generic[Value]):
         change(estimator, **{self.field: None})
 
 
-class Reported(Shown[Value]):
+class Reported(Shown[T]):
     """An attribute that reports the last call: of a short pass, the model has the report."""
 
     if not TYPE_CHECKING:

@@ -25,11 +25,11 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, cast
 
 from perceptron_rs.arrays.likes import imported
+from perceptron_rs.estimator_attributes import Method
 
 if TYPE_CHECKING:
     import numpy as np
 
-Method = TypeVar("Method", bound=Callable[..., Any])
 AnyEstimator = TypeVar("AnyEstimator")
 #: What ``vars`` of an estimator gives.
 AttributeDict: TypeAlias = dict[str, Any]

@@ -19,7 +19,7 @@ from perceptron_rs.arrays.named import State, arrays_of
 from perceptron_rs.audit.record import FitMethod, note_end
 from perceptron_rs.choices import ClassWeight
 from perceptron_rs.engines import Engine, LearntModel, Rows, RunState, get_engine
-from perceptron_rs.errors import ArgumentError, OptionsError, overflow, warn_caller
+from perceptron_rs.errors import ArgumentError, OptionsError, named_overflow, warn_caller
 from perceptron_rs.float_mode import standard
 from perceptron_rs.parameters.checks import are_valid, check_parameters, draw_seed, is_aggressive
 from perceptron_rs.prediction.estimator import Estimator
@@ -308,7 +308,7 @@ def _learn_in_epochs(learner: Trainable, feeder: Feeder) -> None:
         report = feeder.report = feeder.learn(state, settings, schedule, observer)
     except OverflowError as error:
         feeder.assert_finite()
-        raise overflow(error, rate_of(learner)) from None
+        raise named_overflow(error, rate_of(learner)) from None
     note_end(learner, report.stopped, int(report.n_iter.max()))
     learner._keep(feeder, report.state)
     learner._publish_report(feeder)

@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> int:
         y, predicted = y != 0, in_full(predicted) != 0
     else:
         _check_labels(y, model.classes_, files.name)
-    return show(figures(y, predicted, model.classes_), as_text, arguments)
+    return show(label_figures(y, predicted, model.classes_), report_of_labels, arguments)
 
 
 def _check_labels(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
@@ -52,7 +52,7 @@ def _check_labels(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
         warn_of_unknown(f"{where}: {len(unknown)} examples have labels", unknown[0])
 
 
-def figures(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
+def label_figures(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
     """Return the scores of the predictions ``predicted``.
 
     Both hold labels; or rows of a matrix, of which one is right if all of its labels are.
@@ -73,7 +73,7 @@ def figures(y: NDArray[Any], predicted: NDArray[Any], classes: NDArray[Any]) -> 
     return result
 
 
-def as_text(result: dict[str, Any]) -> str:
+def report_of_labels(result: dict[str, Any]) -> str:
     """Return the same as a table."""
     labels = [label_text(entry["label"]) for entry in result["classes"]]
     lines = [

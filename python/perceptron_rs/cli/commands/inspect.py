@@ -6,7 +6,7 @@ import json
 from argparse import Namespace
 from pathlib import Path
 
-from perceptron_rs.cli.modelfile import learner_of, load_model
+from perceptron_rs.cli.modelfile import entry_of, load_model
 from perceptron_rs.recipe.learnt import learnt_recipe
 
 
@@ -18,7 +18,7 @@ def run(arguments: Namespace) -> int:
 
     path = Path(arguments.model)
     model = load_model(path, sequences=None)
-    family = learner_of(model).part("summary")
+    family = entry_of(model).part("summary")
     story = summary_of(model, family, arguments.top) | read_record(path, model)
     story |= {"format": "safetensors", "bytes": path.stat().st_size, "digest": digest(model)}
     if (recipe := learnt_recipe(model)) is not None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from perceptron_rs.arrays.likes import in_full
 from perceptron_rs.cli.data import BadLines, example_files, lines_of
-from perceptron_rs.cli.modelfile import learner_of, open_predictor
+from perceptron_rs.cli.modelfile import entry_of, open_predictor
 from perceptron_rs.cli.status import Status, UsageError
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.models.summary import plain
@@ -44,7 +44,7 @@ class Answers:
             self._numbers = getattr(model, "predict_proba", None)
             if self._numbers is None:
                 raise UsageError(
-                    f"--probabilities: the {learner_of(model).class_name} in {arguments.model} has none; "
+                    f"--probabilities: the {entry_of(model).class_name} in {arguments.model} has none; "
                     "train it with --calibrate, or print scores with --scores"
                 )
         self._texts = lines_of(model.classes_, as_json=self._as_json, with_numbers=self._name is not None)

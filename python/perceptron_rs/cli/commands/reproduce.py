@@ -12,7 +12,7 @@ import numpy as np
 
 from perceptron_rs.audit.record import calls_of
 from perceptron_rs.cli.data import example_files, reading_for, weights_of
-from perceptron_rs.cli.modelfile import learner_of, load_model
+from perceptron_rs.cli.modelfile import entry_of, load_model
 from perceptron_rs.cli.status import Status, UsageError
 from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
 from perceptron_rs.cli.training.calibration import other_calibration
@@ -47,7 +47,7 @@ def _trained_again(arguments: Namespace) -> Reproduction:
     model = load_model(path, arguments.threads, sequences=None)
     calls = calls_of(model)
     is_streamed = bool(calls) and all(call.method == "fit_stream" for call in calls)
-    is_tagger = learner_of(model).data == "sequences"
+    is_tagger = entry_of(model).data == "sequences"
     if is_read_once(arguments.data) and (is_streamed or is_tagger):
         raise UsageError(
             f"{names_of(arguments.data)} can be read only once, but this model learnt in several passes; "

@@ -42,7 +42,7 @@ def run(arguments: Namespace) -> int:
         )
     if unknown:
         warn_of_unknown(f"{data.name}: {len(unknown)} tokens have tags", unknown[0])
-    return show(figures(truth, predicted, known, parts, arguments.scheme), as_text, arguments)
+    return show(chunk_figures(truth, predicted, known, parts, arguments.scheme), report_of_chunks, arguments)
 
 
 def _check_scheme(scheme: Scheme, parts: Parts | None, name: str) -> None:
@@ -58,7 +58,7 @@ def _check_scheme(scheme: Scheme, parts: Parts | None, name: str) -> None:
         )
 
 
-def figures(
+def chunk_figures(
     truth: Tags, predicted: Tags, known: set[str], chunked: Parts | None = None, scheme: Scheme | None = None
 ) -> dict[str, Any]:
     """Return the scores of the tags ``predicted``; of chunks too, if ``chunked`` has them."""
@@ -77,7 +77,7 @@ def figures(
     return result
 
 
-def as_text(result: dict[str, Any]) -> str:
+def report_of_chunks(result: dict[str, Any]) -> str:
     """Return the same as tables."""
     lines = []
     for name, title in (("token", "token accuracy"), ("sentence", "sentence accuracy")):

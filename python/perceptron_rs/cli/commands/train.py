@@ -41,7 +41,7 @@ from perceptron_rs.prediction.hyperplanes import columns_with_weights
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.recipe.of_files import keep_recipe
 from perceptron_rs.recipe.scale import ScaleFit
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import REGISTRY
 from perceptron_rs.schema.schema import name_of
 from perceptron_rs.stream.cache import cache_contents
 from perceptron_rs.targets.distinct import distinct
@@ -111,7 +111,7 @@ class ExampleTraining(training.Training):
     def _words(self) -> Words | None:
         """Return the counter of n-grams whose names are kept; None if no names are."""
         self.most = vars(self.arguments).get("keep_words", _KEPT_WORDS)
-        is_linear = LEARNERS[self.arguments.learner].is_linear
+        is_linear = REGISTRY[self.arguments.learner].is_linear
         if self.files.reading.hash_bits is None or self.most == 0 or not is_linear:
             return None
         words = Words()

@@ -26,7 +26,7 @@ PART_OF_TIME = re.compile(r"\d[-/:.]\d+[-/:.]\d")
 #: Of files whose columns hold numbers and categories: few names make few collisions.
 _FEW_BITS = "12"
 #: Lines that are looked at, fewer than which tell nothing of a table, and how many labels may differ.
-LINES, LEAST, CLASSES = 1000, 10, 30
+LINES, MIN_LINES, CLASSES = 1000, 10, 30
 #: Whole numbers of which each has so many examples are classes.
 _EACH = 5
 

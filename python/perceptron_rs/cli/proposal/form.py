@@ -16,7 +16,7 @@ from perceptron_rs.cli.proposal.columns import LINES
 from perceptron_rs.io.text.paths import PACKED
 
 #: So many bytes are looked at; of long lines so many, and so many bytes at most.
-LOOKED_AT, _LOOKED_LINES, MOST = 1 << 18, 100, 1 << 24
+HEAD_BYTES, _LOOKED_LINES, MOST = 1 << 18, 100, 1 << 24
 #: Larger documents, which must be read whole, are not looked at.
 _DOCUMENT = 1 << 26
 
@@ -80,7 +80,7 @@ class Text:
         #: What is looked at, and its lines.
         self.begin = "" if self.encoding is None else data.decode(self.encoding, errors="ignore")
         lines = self.begin.splitlines()[:LINES]
-        if len(data) >= LOOKED_AT and len(lines) < LINES:
+        if len(data) >= HEAD_BYTES and len(lines) < LINES:
             lines.pop()
         self.lines = [line.rstrip("\r") for line in lines]
         self.full = [line for line in self.lines if line.strip()]
@@ -112,8 +112,8 @@ class Text:
 
 def _beginning(file: IO[bytes]) -> bytes:
     """Return the first bytes of a file: of long lines more, but not all."""
-    data = file.read(LOOKED_AT)
-    while len(data) < MOST and data.count(b"\n") < _LOOKED_LINES and (more := file.read(LOOKED_AT)):
+    data = file.read(HEAD_BYTES)
+    while len(data) < MOST and data.count(b"\n") < _LOOKED_LINES and (more := file.read(HEAD_BYTES)):
         data += more
     return data
 

@@ -16,7 +16,7 @@ from typing import IO, Any, TextIO
 import numpy as np
 
 from perceptron_rs.cli.proposal.columns import CLASSES
-from perceptron_rs.cli.proposal.form import LOOKED_AT, MOST, Form, Text, made
+from perceptron_rs.cli.proposal.form import HEAD_BYTES, MOST, Form, Text, made
 from perceptron_rs.cli.proposal.lines import of_text
 from perceptron_rs.cli.proposal.tables import of_parquet
 from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
@@ -58,7 +58,7 @@ def form_of(path: Path) -> Form | None:
     if first.suffix == ".parquet":
         return of_parquet(path, first)
     with first.open("rb") as file:
-        begin = file.read(LOOKED_AT)
+        begin = file.read(HEAD_BYTES)
     suffix = first.suffix.lower()
     if suffix == ".arrow" and not begin.startswith(b"ARROW1"):
         suffix = ".arrows"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from perceptron_rs.cli.proposal.columns import CLASSES, LEAST, PART_OF_TIME, has_words, limit_of, most
+from perceptron_rs.cli.proposal.columns import CLASSES, MIN_LINES, PART_OF_TIME, has_words, limit_of, most
 from perceptron_rs.cli.proposal.form import Form, Text, parted
 from perceptron_rs.cli.proposal.objects import of_json
 from perceptron_rs.cli.proposal.tables import of_table
@@ -58,7 +58,7 @@ def of_text(text: Text) -> Form | None:
     if full[0].lstrip()[:1] in ("[", "{"):
         with suppress(ValueError):  # logs, too, begin so
             return of_json(text)
-    if not any(line.startswith("__label__") and "," not in line.split()[0] for line in full[:LEAST]):
+    if not any(line.startswith("__label__") and "," not in line.split()[0] for line in full[:MIN_LINES]):
         for pattern, ending, change in _REWRITTEN:
             if most(full, re.compile(pattern).fullmatch):
                 if "tags" in ending:
@@ -67,7 +67,7 @@ def of_text(text: Text) -> Form | None:
                 return text.rewritten(change, ending, *["--multilabel"] * many)
     for form, pattern, suffixes, several in _FORMATS:
         is_one = re.compile(pattern).fullmatch
-        if (most(full, is_one) or (form == "fasttext" and any(map(is_one, full[:LEAST])))) and (
+        if (most(full, is_one) or (form == "fasttext" and any(map(is_one, full[:MIN_LINES])))) and (
             form != "vw" or text.suffix not in (".csv", ".tsv")
         ):
             options = [] if text.suffix in suffixes else ["--format", form]
@@ -135,7 +135,7 @@ def _of_log(text: Text) -> Form | None:
             labels += [(not is_grave, n, i)] if is_grave or not is_timed else []
     is_other = SUFFIXES.get(text.suffix, "svmlight") != "svmlight"
     if not labels:
-        if is_other or len(lines) < LEAST or not has_words(lines):
+        if is_other or len(lines) < MIN_LINES or not has_words(lines):
             return None
         return text.rewritten("LABEL\t{}".format, ".labels.txt", "--text", is_by_hand=True)
     place = min(labels)[2]

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from perceptron_rs.cli.proposal.columns import (
-    LEAST,
     LINES,
+    MIN_LINES,
     NUMBER,
     TableColumns,
     cell,
@@ -138,7 +138,7 @@ def of_rows(table: Table, usual: int) -> Form | None:
     if columns.limit is not None:
         table.change(partial(_in_two, columns, columns.limit, has_header=has_header))
     note = parted(names[columns.target]) if columns.limit else ""
-    return table.learnt(*options, is_short=len(cells[0]) + 1 < LEAST, note=note)
+    return table.learnt(*options, is_short=len(cells[0]) + 1 < MIN_LINES, note=note)
 
 
 def _straighten(table: Table, usual: int) -> None:
@@ -292,7 +292,7 @@ def of_parquet(path: Path, first: Path) -> Form | None:
     with parquet.ParquetFile(first) as file:
         table = next(file.iter_batches(LINES))
         index = (file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
-    if table.num_rows < LEAST:
+    if table.num_rows < MIN_LINES:
         return None
     names = [name for name in table.schema.names if name not in index]
     cells = [list(map(cell, table.column(name).to_pylist())) for name in names]

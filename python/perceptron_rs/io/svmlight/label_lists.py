@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.errors import ArgumentError
 
 #: The labels of an example, sorted.
-Labels: TypeAlias = tuple[float, ...]
+LabelList: TypeAlias = tuple[float, ...]
 
 _FIRST = re.compile(rb"^([^\S\n]*)([^\s#]+)", re.MULTILINE)
 _PLACE = re.compile(r"(, line )(\d+)(, column )(\d+)")
@@ -41,9 +41,9 @@ class CutLists:
     """
 
     def __init__(self, text: bytes, name: str, lines_before: int) -> None:
-        self.lists: list[Labels] = []
+        self.lists: list[LabelList] = []
         self._name, self._whole, self._before = name, text, lines_before
-        self._known: dict[bytes, Labels] = {}
+        self._known: dict[bytes, LabelList] = {}
         self._without: list[int] = []  # where lines without labels begin
         self.text = _FIRST.sub(self._cut, text)
 
@@ -58,7 +58,7 @@ class CutLists:
         self.lists.append(self._known[first])
         return space + _LABEL[:1] + b" " * (len(first) - 1)  # columns of errors stay what they are
 
-    def _parsed(self, text: bytes, at: int) -> Labels:
+    def _parsed(self, text: bytes, at: int) -> LabelList:
         labels = []
         for label in text.split(b","):
             try:

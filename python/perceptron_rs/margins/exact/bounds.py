@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 _TWO_ROUNDINGS = Fraction(1, 2**50)
 
 
-def up(value: Fraction) -> float:
+def round_up(value: Fraction) -> float:
     """Return the least float that is not below ``value``; inf if that is out of range."""
     try:
         nearest = float(value)
@@ -20,9 +20,9 @@ def up(value: Fraction) -> float:
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
-def down(value: Fraction) -> float:
+def round_down(value: Fraction) -> float:
     """Return the largest float that is not above ``value``."""
-    return -up(-value)
+    return -round_up(-value)
 
 
 def up_root(value: Fraction) -> float:
@@ -30,7 +30,7 @@ def up_root(value: Fraction) -> float:
     bits = max(0, 80 - (value.numerator.bit_length() - value.denominator.bit_length()) // 2)
     whole = math.ceil(value * 4**bits)
     root = math.isqrt(whole)
-    return up(Fraction(root + (root * root < whole), 2**bits))
+    return round_up(Fraction(root + (root * root < whole), 2**bits))
 
 
 def most_updates(
@@ -49,14 +49,16 @@ def most_updates(
     number that is larger, makes it larger: so a number that is rounded is rounded to that side.
     """
     if start_squared == 0:
-        return up(length_squared * growth / gamma_squared)
+        return round_up(length_squared * growth / gamma_squared)
     gamma = Fraction(up_root(gamma_squared))
     while gamma**2 > gamma_squared:
         gamma = Fraction(math.nextafter(float(gamma), 0.0))
     half = length_squared * growth - 2 * start_progress * gamma
     inside = half**2 + 4 * gamma**2 * (length_squared * start_squared - start_progress**2)
     root = up_root(max(Fraction(0), inside))
-    return math.inf if root == math.inf else up(max(Fraction(0), half + Fraction(root)) / (2 * gamma**2))
+    return (
+        math.inf if root == math.inf else round_up(max(Fraction(0), half + Fraction(root)) / (2 * gamma**2))
+    )
 
 
 def norm_squared(values: NDArray[np.float64], exponent: int) -> tuple[Fraction, Fraction]:
@@ -83,9 +85,9 @@ def novikoff(
         return math.inf, math.inf
     rows = Fraction(radius) ** 2 + (0 if bias == "none" else 1)
     if upper == math.inf:  # one class: w = 0 and b = 1 have the augmented margin 1
-        return up(rows), down(rows)
+        return round_up(rows), round_down(rows)
     if not lower > 0:
-        return math.inf, down(rows / Fraction(upper) ** 2) if upper > 0 else math.inf
+        return math.inf, round_down(rows / Fraction(upper) ** 2) if upper > 0 else math.inf
     least = most = Fraction(1)
     if bias == "free":
         exponent = math.frexp(max(float(np.abs(coef).max(initial=0.0)), abs(intercept)))[1]
@@ -93,6 +95,6 @@ def novikoff(
         square = Fraction(math.ldexp(intercept, -exponent)) ** 2
         least += square / high
         if not low > 0:
-            return math.inf, down(rows * least / Fraction(upper) ** 2)
+            return math.inf, round_down(rows * least / Fraction(upper) ** 2)
         most += square / low
-    return up(rows * most / Fraction(lower) ** 2), down(rows * least / Fraction(upper) ** 2)
+    return round_up(rows * most / Fraction(lower) ** 2), round_down(rows * least / Fraction(upper) ** 2)

@@ -22,7 +22,7 @@ from perceptron_rs.arrays.named import Floats
 from perceptron_rs.choices import EngineName, Gamma, MarginKernel
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.exact.bounds import down, up, up_root
+from perceptron_rs.margins.exact.bounds import round_down, round_up, up_root
 from perceptron_rs.margins.exact.matrix import ExactMatrix, integers
 from perceptron_rs.margins.exact.systems import solve_exactly
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
@@ -289,7 +289,7 @@ class _Exact:
             for i, a in zip(support, v, strict=True)
         )
         groups = 2 if self.bias == "free" else 1
-        return up(Fraction(up_root(self._scaled(max(square, 0)))) / (_ONE * groups))
+        return round_up(Fraction(up_root(self._scaled(max(square, 0)))) / (_ONE * groups))
 
     def plane(self, coef: Floats) -> tuple[float, float, float]:
         """Return a number not above the margin of a plane (-inf: none), its intercept, its least score."""
@@ -307,7 +307,7 @@ class _Exact:
             intercept = float(sum(weights) * Fraction(2) ** exponent)
             square += Fraction(intercept) ** 2
         worst = min(y * (unit * s + Fraction(intercept)) for y, s in zip(self.y, scores, strict=True))
-        margin = down(worst / Fraction(up_root(square))) if worst > 0 else -math.inf
+        margin = round_down(worst / Fraction(up_root(square))) if worst > 0 else -math.inf
         return margin, intercept, float(worst)
 
     def norm(self, coef: Floats) -> float:

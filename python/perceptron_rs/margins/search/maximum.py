@@ -116,7 +116,7 @@ def max_margin(
     with standard():
         problem = read_problem(X, y, engine=engine, n_jobs=n_jobs)
         space = None if kernel == "linear" else gram(problem, kernel, gamma, degree, coef0)
-        return solve(problem, options, space)
+        return largest_margin(problem, options, space)
 
 
 def is_separable(
@@ -207,7 +207,7 @@ def is_separable(
     with standard():
         problem = read_problem(X, y, engine=engine, n_jobs=n_jobs)
         space = None if kernel == "linear" else gram(problem, kernel, gamma, degree, coef0)
-        result = solve(problem, options, space, "separable")
+        result = largest_margin(problem, options, space, "separable")
         answer = _ANSWERS.get(result.status)
         if answer is None:
             answer, result = decided(problem, result, space)
@@ -229,7 +229,7 @@ def is_separable(
 _ANSWERS = {"separable": True, "one_class": True, "non_separable": False}
 
 
-def solve(
+def largest_margin(
     problem: Problem, options: dict[str, Any], space: Space | None = None, goal: str = "margin"
 ) -> MarginResult:
     """Ask the engine, in the space of a kernel if there is one, and add what follows from its answer."""

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.margins.exact.bounds import down, novikoff, up_root
+from perceptron_rs.margins.exact.bounds import novikoff, round_down, up_root
 from perceptron_rs.margins.exact.matrix import ExactMatrix
 from perceptron_rs.margins.exact.systems import solve_exactly
 from perceptron_rs.margins.result import MarginResult
@@ -154,7 +154,7 @@ def _with_plane(
     square = sum(
         (value**2 for c, value in whole.items() if c >= 0 or result.bias == "augmented"), Fraction(0)
     )
-    lower = down(worst / Fraction(up_root(square))) if worst > 0 and square > 0 else 0.0
+    lower = round_down(worst / Fraction(up_root(square))) if worst > 0 and square > 0 else 0.0
     if not 0 < lower <= result.upper:
         return result
     intercept = rounded.get(-1, 0.0)

@@ -8,7 +8,7 @@ from .elementary import elementary
 from .exp import exp, logistic
 from .factor import Factor, inner
 from .kernel import grown, normalised, power, scale, squared_distance
-from .log import log
+from .log import SMALLEST_NORMAL, log
 from .sign import exact_sign
 from .tanh import tanh
 from .tau import tau

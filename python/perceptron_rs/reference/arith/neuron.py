@@ -95,7 +95,7 @@ def accumulated(delta: Floats, h: Floats) -> tuple[Floats, Floats]:
     return gradient, intercept
 
 
-def start(numbers: NDArray[np.uint64], inputs: int, outputs: int, activation: str) -> Floats:
+def start_weights(numbers: NDArray[np.uint64], inputs: int, outputs: int, activation: str) -> Floats:
     """Return start weights from random numbers: uniform between plus and minus Glorot's bound."""
     bound = np.sqrt((2.0 if activation == "logistic" else 6.0) / float(inputs + outputs))
     part = (numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -12,7 +12,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import kernel_matrix, same_columns
 from perceptron_rs.reference.linear.averaged import mean
-from perceptron_rs.reference.linear.voted import check_entries, signs
+from perceptron_rs.reference.linear.voted import check_entries, vote_signs
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import KernelSpec
 
@@ -101,7 +101,7 @@ def _judge(values: NDArray[np.float64], state: State, k: int, tie: str) -> dict[
             S, U = S + c * row, U + (t * c) * row
             b, b_u = b + bias, b_u + t * bias
         a = S + b
-        votes += counts[vector] * signs(a, tie)
+        votes += counts[vector] * vote_signs(a, tie)
         if counts[vector] > 0:
             shares = shares + float(counts[vector]) * arith.normalised(a, float(norms[vector]))
         if vector == state["drawn"][k]:

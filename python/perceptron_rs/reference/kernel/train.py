@@ -94,10 +94,10 @@ def start_kernel(data: Data, state: State, settings: Kernel) -> Run:
     laid_out = decisions(data, settings, planes)
     for decision in laid_out:
         decision.learners += [Voted() for _ in decision.planes]
-    return Run(range(n), laid_out, settings, memory)
+    return Run(range(n), laid_out, settings, kernel_memory)
 
 
-def memory(every: list[Decision]) -> State:
+def kernel_memory(every: list[Decision]) -> State:
     """Return the log of the run, intercepts and norms, as arrays."""
     planes = [plane for decision in every for plane in decision.planes if isinstance(plane, Dual)]
     logs = [learner.log for decision in every for learner in decision.learners if isinstance(learner, Voted)]

@@ -100,11 +100,11 @@ def votes(rows: Rows, stored_rows: Rows, state: State, *, tie: str, threads: int
                 raise OverflowError(
                     "rows: the activation of a vector that votes is not finite; scale the features"
                 )
-            sums[:, k] += counts[start[k] + k + vector] * signs(a, tie)
+            sums[:, k] += counts[start[k] + k + vector] * vote_signs(a, tie)
     return sums
 
 
-def signs(a: NDArray[np.float64], tie: str) -> NDArray[np.int64]:
+def vote_signs(a: NDArray[np.float64], tie: str) -> NDArray[np.int64]:
     """Return the sign of each activation: 0, which ``tie`` makes a mistake for both classes, has none."""
     sign: NDArray[np.int64] = np.where(a >= 0, 1, -1) if tie == "positive" else np.sign(a).astype(np.int64)
     return sign

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.margin.problem import Problem, scale_of
+from perceptron_rs.reference.margin.problem import MarginProblem, scale_of
 
 #: Denominator of the dual weights.
-ONE = 2**53
+DENOMINATOR = 2**53
 #: More than underflow can take from a sum of squares, relative to numbers below 1.
 TINY = 2.0**-1000
-SMALLEST_NORMAL = 2.0**-1022
 #: More than a length can lose by underflow.
 LEAST = 2.0**-1073
 
@@ -28,7 +27,7 @@ LEAST = 2.0**-1073
 class Lengths:
     """Bounds of ``||x_i||`` for all rows, in the scale of the problem."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: MarginProblem) -> None:
         slack = 1.0 + 2.0 * arith.gamma(problem.d // 8 + 8)
         # In the scale of the rows alone: next to the constant coordinate they may be tiny.
         shift = scale_of(problem.survey.largest)
@@ -44,7 +43,7 @@ class Lengths:
 class Checked:
     """Scores of a plane on all rows with bounds of their errors."""
 
-    def __init__(self, problem: Problem, lengths: Lengths, w: Floats) -> None:
+    def __init__(self, problem: MarginProblem, lengths: Lengths, w: Floats) -> None:
         self.problem, self.lengths, self.w = problem, lengths, w
         everything = np.arange(problem.n)
         padded = np.append(w, 0.0) if problem.bias == "augmented" else w
@@ -61,7 +60,7 @@ class Checked:
         return np.flatnonzero((self.problem.y == y) & (floor <= reach))
 
 
-def precise(problem: Problem, numbers: NDArray[np.int64], w: Floats, b: float) -> tuple[Floats, Floats]:
+def precise(problem: MarginProblem, numbers: NDArray[np.int64], w: Floats, b: float) -> tuple[Floats, Floats]:
     """Return ``y_i (<w, x_i> + b)`` in doubled precision, and bounds of the errors."""
     d = problem.d
     x = problem.rows.dense(numbers) * problem.unit
@@ -97,16 +96,16 @@ def times_power_down(low: float, exponent: int) -> float:
     raw = arith.times_power(low, exponent)
     if math.isinf(raw):
         return arith.down(math.inf)
-    return raw if raw >= SMALLEST_NORMAL else max(arith.down(raw), 0.0)
+    return raw if raw >= arith.SMALLEST_NORMAL else max(arith.down(raw), 0.0)
 
 
 def times_power_up(high: float, exponent: int) -> float:
     """Return ``high * 2^exponent``, or a larger number that is a float."""
     raw = arith.times_power(high, exponent)
-    return raw if raw >= SMALLEST_NORMAL else arith.up(raw)
+    return raw if raw >= arith.SMALLEST_NORMAL else arith.up(raw)
 
 
-def lower_end(problem: Problem, lengths: Lengths, w: Floats, b: float | None) -> tuple[float, float]:
+def lower_end(problem: MarginProblem, lengths: Lengths, w: Floats, b: float | None) -> tuple[float, float]:
     """Return a certified lower end for a plane, and its intercept; -inf if it may not separate.
 
     With b None, the intercept half way between the classes is taken. ``w`` and ``b`` are raw; the
@@ -133,23 +132,23 @@ def lower_end(problem: Problem, lengths: Lengths, w: Floats, b: float | None) ->
 
 
 def dual_integers(
-    problem: Problem, numbers: NDArray[np.int64], a: Floats
+    problem: MarginProblem, numbers: NDArray[np.int64], a: Floats
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of positive weight, ascending, and weights that sum to 2^53 in each group."""
     order = np.argsort(numbers, kind="stable")
     order = order[a[order] > 0.0]
     numbers, a = numbers[order], a[order]
-    k = np.maximum(np.floor(a * float(ONE)), 1.0).astype(np.int64)
+    k = np.maximum(np.floor(a * float(DENOMINATOR)), 1.0).astype(np.int64)
     for g in range(problem.groups):
         own = np.flatnonzero(problem.group[numbers] == g)
-        rest = ONE
+        rest = DENOMINATOR
         for i in own:
             rest -= int(k[i])
         k[own[np.argmax(k[own])]] += rest
     return numbers, k
 
 
-def upper_end(problem: Problem, numbers: NDArray[np.int64], k: NDArray[np.int64]) -> float:
+def upper_end(problem: MarginProblem, numbers: NDArray[np.int64], k: NDArray[np.int64]) -> float:
     """Return the length of the point with these weights, over the number of groups, rounded up."""
     total = arith.Twofold((problem.size,))
     for number, weight in zip(numbers, k, strict=True):
@@ -158,7 +157,7 @@ def upper_end(problem: Problem, numbers: NDArray[np.int64], k: NDArray[np.int64]
     value, m = np.abs(total.value), len(numbers) + 1
     reach = max(problem.survey.largest * 2.0**problem.shift, problem.constant)
     square = arith.gamma(m) * arith.gamma(m) * 2.0
-    error = (arith.UNIT * value + square * (float(ONE) * problem.groups * reach)) * arith.SLACK
+    error = (arith.UNIT * value + square * (float(DENOMINATOR) * problem.groups * reach)) * arith.SLACK
     bound = (value + (error + m * (4.0 * arith.LOST))) * (1.0 + 4.0 * arith.UNIT)
     high = norm_ends(bound * 2.0**-53, 0.0)[1]
     return times_power_up(arith.up(high / problem.groups), -problem.shift)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perceptron_rs.reference.margin.descent import Descent
 from perceptron_rs.reference.margin.inner import Work
-from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.reference.margin.problem import MarginProblem
 from perceptron_rs.reference.margin.wolfe import Found, nearest_point
 
 #: A corral costs about the cube of its rows, a sweep the number of entries; so many sweeps are one.
@@ -18,7 +18,7 @@ MOST_MEMBERS = 4000
 EVER = 2**64 - 1
 
 
-def solve(problem: Problem, solver: str, tol: float, goal: str, work: Work) -> tuple[Found, str]:
+def solve(problem: MarginProblem, solver: str, tol: float, goal: str, work: Work) -> tuple[Found, str]:
     """Return the best that the solver found, and the name of the one that ran last."""
     alone, separable = solver == "descent", goal == "separable"
     # Sweeps come first where they are so much cheaper than a corral of all rows or columns.

@@ -26,7 +26,7 @@ import numpy as np
 
 from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.reference.margin.problem import MarginProblem
 from perceptron_rs.reference.margin.wolfe import Found
 from perceptron_rs.reference.order import permutation
 
@@ -45,7 +45,7 @@ class Descent:
     The columns of the problem must have one unit.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: MarginProblem) -> None:
         self.problem, self.scale = problem, math.ldexp(1.0, problem.shift)
         squares = problem.squares(self.scale)
         #: Square of the constant feature.

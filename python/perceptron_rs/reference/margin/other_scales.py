@@ -17,7 +17,7 @@ from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end
 from perceptron_rs.reference.margin.inner import Work
-from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.reference.margin.problem import MarginProblem
 from perceptron_rs.reference.margin.proof import prove
 from perceptron_rs.reference.margin.wolfe import Found, nearest_point
 from perceptron_rs.settings import Solution
@@ -26,8 +26,8 @@ from perceptron_rs.settings import Solution
 ENOUGH = 1e-3
 
 
-def decide(
-    problem: Problem, lengths: Lengths, solution: Solution, best: Found, tol: float, work: Work
+def decide_elsewhere(
+    problem: MarginProblem, lengths: Lengths, solution: Solution, best: Found, tol: float, work: Work
 ) -> Solution:
     """Return a solution that is decided, if one of the other problems is; else the given one."""
     if problem.bias == "augmented" and (problem.y == problem.y[0]).all():
@@ -47,7 +47,7 @@ def decide(
                     numbers, k = dual_integers(problem, proved["support"], halves)
                     proved["support"], proved["dual_weights"] = numbers, k
                 return {**proved, "coef": solution["coef"], "intercept": solution["intercept"]}
-        coef, b = plane(other, there.v)
+        coef, b = raw_plane(other, there.v)
         if not coef.any() and not b:
             continue
         lower, b = lower_end(problem, lengths, coef, b)
@@ -56,17 +56,17 @@ def decide(
     return solution
 
 
-def _others(problem: Problem, best: Found) -> Iterator[Problem]:
+def _others(problem: MarginProblem, best: Found) -> Iterator[MarginProblem]:
     if best.lower > 0.0:
         yield problem  # it was left at the first plane that seemed to separate
     unit = _column_units(problem)
     if problem.bias == "augmented":
         for scale in (None, unit):
-            yield Problem(problem.rows, problem.labels, "free", problem.survey, scale)
-    yield Problem(problem.rows, problem.labels, problem.bias, problem.survey, unit)
+            yield MarginProblem(problem.rows, problem.labels, "free", problem.survey, scale)
+    yield MarginProblem(problem.rows, problem.labels, problem.bias, problem.survey, unit)
 
 
-def _column_units(problem: Problem) -> Floats:
+def _column_units(problem: MarginProblem) -> Floats:
     """Return for each column the power of two that brings its range (without a bias: its values) near 1."""
     x = problem.rows.dense(np.arange(problem.n))
     low, high = x.min(axis=0), x.max(axis=0)
@@ -75,7 +75,7 @@ def _column_units(problem: Problem) -> Floats:
     return np.array([math.ldexp(1.0, shift) for shift in shifts])
 
 
-def refuted(problem: Problem, numbers: NDArray[np.int64], a: Floats) -> Solution | None:
+def refuted(problem: MarginProblem, numbers: NDArray[np.int64], a: Floats) -> Solution | None:
     """Return the solution that no plane separates, if the rows prove it."""
     proof = prove(problem, numbers, a)
     if proof is None:
@@ -87,7 +87,7 @@ def refuted(problem: Problem, numbers: NDArray[np.int64], a: Floats) -> Solution
     return solution
 
 
-def plane(problem: Problem, v: Floats) -> tuple[Floats, float | None]:
+def raw_plane(problem: MarginProblem, v: Floats) -> tuple[Floats, float | None]:
     """Return raw weights whose largest is in [1/2, 1), and the intercept if v decides it."""
     w = v[: problem.d] * problem.unit
     b = None

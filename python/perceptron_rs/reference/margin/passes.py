@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import Floats
-from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.reference.margin.problem import MarginProblem
 
 #: The sparsest sample has so many rows at least, and this many for each coordinate.
-LEAST_ROWS, LEAST_FACTOR = 2000, 10
+MIN_ROWS, ROWS_PER_COORDINATE = 2000, 10
 
 
 class ScoringPass:
     """Scores of some rows, and the least of each group."""
 
-    def __init__(self, problem: Problem, numbers: NDArray[Any], v: Floats) -> None:
+    def __init__(self, problem: MarginProblem, numbers: NDArray[Any], v: Floats) -> None:
         self.numbers = numbers
         self.scores = problem.scores(numbers, v)
         self.group = problem.group[numbers]
@@ -35,16 +35,16 @@ class ScoringPass:
         return np.concatenate(rows)
 
 
-def strides(problem: Problem) -> list[int]:
+def strides(problem: MarginProblem) -> list[int]:
     """Return the strides of the passes, the largest first."""
-    least = max(LEAST_FACTOR * problem.size, LEAST_ROWS)
+    least = max(ROWS_PER_COORDINATE * problem.size, MIN_ROWS)
     strides = [1]
     while problem.n // (8 * strides[0]) >= least:
         strides.insert(0, 8 * strides[0])
     return strides
 
 
-def price(problem: Problem, stride: int, v: Floats) -> ScoringPass:
+def price(problem: MarginProblem, stride: int, v: Floats) -> ScoringPass:
     """Score every stride-th row, and the first of each group."""
     numbers = np.arange(0, problem.n, stride)
     extra = [first for first in problem.firsts() if first % stride]

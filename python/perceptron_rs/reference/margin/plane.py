@@ -11,11 +11,11 @@ from perceptron_rs.arrays.named import Floats
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin import certificate
-from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.reference.margin.problem import MarginProblem
 from perceptron_rs.reference.rows import Rows
 
 
-def check_labels(rows: Rows, labels: NDArray[np.uint32]) -> None:
+def check_signs(rows: Rows, labels: NDArray[np.uint32]) -> None:
     """Refuse labels that are not one 0 or 1 for each row, and no rows at all."""
     n = rows.shape[0]
     if labels.shape != (n,):
@@ -57,7 +57,7 @@ def margin(
     offending : int64 array
         Those rows; which ones is decided exactly.
     """
-    check_labels(rows, labels)
+    check_signs(rows, labels)
     if coef.shape != (rows.shape[1],):
         raise ValueError(
             f"coef must have shape ({rows.shape[1]},), one weight for each column, got {coef.shape}"
@@ -68,7 +68,7 @@ def margin(
     largest = float(np.abs(coef).max(initial=0.0))
     if largest == 0.0:
         raise ValueError("coef must not be all zeros: such a plane has no margin; train first")
-    problem = Problem(rows, labels, "none")
+    problem = MarginProblem(rows, labels, "none")
     lengths = certificate.Lengths(problem)
     power = -math.frexp(largest)[1]
     w = np.array([arith.times_power(float(number), power) for number in coef])

@@ -44,7 +44,7 @@ def scale_of(largest: float) -> int:
     return max(-LARGEST_SHIFT, min(LARGEST_SHIFT, -math.frexp(largest)[1])) if largest > 0.0 else 0
 
 
-class Problem:
+class MarginProblem:
     """Rows, signs and groups, in the scale in which they are computed with."""
 
     def __init__(

@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.reference.margin.problem import MarginProblem
 from perceptron_rs.reference.margin.rational import signs
 
 #: Largest system that is inverted.
 LARGEST_INVERSE = 1500
 
 
-def prove(problem: Problem, numbers: NDArray[np.int64], a: Floats) -> tuple[str, NDArray[np.bool_]] | None:
+def prove(
+    problem: MarginProblem, numbers: NDArray[np.int64], a: Floats
+) -> tuple[str, NDArray[np.bool_]] | None:
     """Return how the rows prove that the hulls meet, and which of them take part; None if they do not."""
     x = problem.rows.dense(numbers)
     y = problem.y[numbers]
@@ -37,7 +39,7 @@ def prove(problem: Problem, numbers: NDArray[np.int64], a: Floats) -> tuple[str,
     return "rational", of_unknowns > 0
 
 
-def _system(problem: Problem, x: Floats, numbers: NDArray[np.int64]) -> Floats:
+def _system(problem: MarginProblem, x: Floats, numbers: NDArray[np.int64]) -> Floats:
     """Return the equations as rows: those of the columns, each once and none of zeros; one for each group."""
     u = problem.y[numbers][:, np.newaxis] * x + 0.0
     if problem.bias == "augmented":
@@ -48,7 +50,7 @@ def _system(problem: Problem, x: Floats, numbers: NDArray[np.int64]) -> Floats:
     return np.array(rows)
 
 
-def _verified(problem: Problem, system: Floats, a: Floats) -> bool:
+def _verified(problem: MarginProblem, system: Floats, a: Floats) -> bool:
     """Whether the exact solution lies close enough to ``a`` to be positive."""
     k, groups = len(system), problem.groups
     # Each equation by a power of two of its own; what underflows is no proof.

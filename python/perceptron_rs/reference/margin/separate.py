@@ -12,15 +12,21 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end, upper_end
 from perceptron_rs.reference.margin.choose import solve
 from perceptron_rs.reference.margin.inner import Work
-from perceptron_rs.reference.margin.other_scales import decide, plane, powered, refuted, solution_of
-from perceptron_rs.reference.margin.plane import check_labels
-from perceptron_rs.reference.margin.problem import BIASES, Problem
+from perceptron_rs.reference.margin.other_scales import (
+    decide_elsewhere,
+    powered,
+    raw_plane,
+    refuted,
+    solution_of,
+)
+from perceptron_rs.reference.margin.plane import check_signs
+from perceptron_rs.reference.margin.problem import BIASES, MarginProblem
 from perceptron_rs.reference.margin.wolfe import Found
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import Solution
 
 #: An upper end below this part of the radius is nothing but rounding.
-NOTHING = 1e-13
+ROUNDING = 1e-13
 #: What may still be decided in another scale.
 OPEN = ("margin_at_most", "undecided")
 SOLVERS, GOALS = ("auto", "wolfe", "descent"), ("margin", "separable")
@@ -60,13 +66,13 @@ def separate(
     -------
     Solution
     """
-    check_labels(rows, labels)
+    check_signs(rows, labels)
     for name, value, choices in (("bias", bias, BIASES), ("solver", solver, SOLVERS), ("goal", goal, GOALS)):
         if value not in choices:
             raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
     if not (tol > 0.0 and math.isfinite(tol)):
         raise ValueError(f"tol must be positive and finite, got {tol}")
-    problem = Problem(rows, labels, bias)
+    problem = MarginProblem(rows, labels, bias)
     lengths = Lengths(problem)
     work, ran = Work(max_steps), "wolfe"
     nothing = np.zeros(0, dtype=np.int64)
@@ -82,15 +88,15 @@ def separate(
         best, ran = solve(problem, solver, tol, goal, work)
         solution = _judge(problem, lengths, best)
         if solution["status"] in OPEN:
-            solution, ran = decide(problem, lengths, solution, best, tol, work), "wolfe"
+            solution, ran = decide_elsewhere(problem, lengths, solution, best, tol, work), "wolfe"
     solution["radius"] = lengths.radius
     solution["solver"] = ran
     solution["work"] = {name: count for name, count in asdict(work).items() if name != "max_steps"}
     return solution
 
 
-def _judge(problem: Problem, lengths: Lengths, best: Found) -> Solution:
-    coef, b = plane(problem, best.v)
+def _judge(problem: MarginProblem, lengths: Lengths, best: Found) -> Solution:
+    coef, b = raw_plane(problem, best.v)
     if not coef.any() and not b:
         # A direction that is not 0, if there is one: the first row that is not.
         x = problem.y[:, np.newaxis] * problem.rows.dense(np.arange(problem.n))
@@ -109,5 +115,5 @@ def _judge(problem: Problem, lengths: Lengths, best: Found) -> Solution:
     if lower > 0.0:
         status = "separable"
     else:
-        status = "margin_at_most" if upper <= NOTHING * lengths.radius else "undecided"
+        status = "margin_at_most" if upper <= ROUNDING * lengths.radius else "undecided"
     return solution_of(status, lower, upper, coef, b, numbers, k)

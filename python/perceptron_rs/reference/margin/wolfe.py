@@ -22,7 +22,7 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.corral import Corral
 from perceptron_rs.reference.margin.inner import ZERO, Work, run
 from perceptron_rs.reference.margin.passes import price, strides
-from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.reference.margin.problem import MarginProblem
 from perceptron_rs.reference.margin.working import WorkingSet
 
 #: Inner tolerance at strides above 1.
@@ -45,7 +45,7 @@ class Found:
     zero: bool = False
 
 
-def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, work: Work) -> Found:
+def nearest_point(problem: MarginProblem, tol: float, goal: str, start: Found | None, work: Work) -> Found:
     """Run the method until the gap is closed, v is 0, nothing improves or no steps are left."""
     working = WorkingSet(problem)
     numbers = np.arange(0, problem.n, -(-problem.n // 4096))
@@ -129,7 +129,7 @@ def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, 
     return best
 
 
-def _mean(problem: Problem, numbers: NDArray[np.int64]) -> Floats:
+def _mean(problem: MarginProblem, numbers: NDArray[np.int64]) -> Floats:
     """Return the sum over the groups of the mean of the sampled rows."""
     v = np.zeros(problem.size)
     for g, first in enumerate(problem.firsts()):
@@ -143,7 +143,7 @@ def _mean(problem: Problem, numbers: NDArray[np.int64]) -> Floats:
     return v
 
 
-def _levels(problem: Problem, corral: Corral, seen: Floats, v: Floats) -> tuple[Floats, Floats]:
+def _levels(problem: MarginProblem, corral: Corral, seen: Floats, v: Floats) -> tuple[Floats, Floats]:
     """Return the mean score of the members of each group, and the least score seen in it, theirs included."""
     s = problem.scores(corral.working.numbers[corral.places], v)
     level, least = np.empty(problem.groups), seen.copy()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.reference.margin.problem import MarginProblem
 
 #: About so many rows have a part in the centre.
 SAMPLE = 4096
@@ -21,7 +21,7 @@ class WorkingSet:
     Sparse rows are not shifted: they would be sparse no more.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: MarginProblem) -> None:
         self.problem = problem
         self.numbers = np.zeros(0, dtype=np.int64)
         self.group = np.zeros(0, dtype=np.int64)

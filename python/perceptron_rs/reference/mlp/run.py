@@ -114,7 +114,7 @@ def mlp_start(columns: int, hidden: Sequence[int], outputs: int, *, activation: 
     W, b = [], []
     for layer, (m, n) in enumerate(itertools.pairwise(sizes)):
         numbers = splitmix64(state_of_epoch(seed, START_EPOCH, layer), n * m + n)
-        drawn = neuron.start(numbers, m, n, activation)
+        drawn = neuron.start_weights(numbers, m, n, activation)
         W.append(drawn[: n * m].reshape(n, m))
         b.append(drawn[n * m :])
     return to_state(W, b)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.named import State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.rows import Rows
-from perceptron_rs.reference.structured.decode import Table, tables
+from perceptron_rs.reference.structured.decode import SequenceTable, tables
 
 Prefix = tuple[float, list[int]]
 
@@ -69,7 +69,7 @@ def sequence_k_best(
     return np.concatenate(labels), np.array(scores), np.array(counts, dtype=np.int64)
 
 
-def _best(table: Table, k: int) -> list[Prefix]:
+def _best(table: SequenceTable, k: int) -> list[Prefix]:
     e, pair, kept = table.e, table.pair, table.lattice.kept
     at: dict[int, list[Prefix]] = {y: [(float(e[0, y]), [y])] for y in np.flatnonzero(kept[0]).tolist()}
     for t in range(1, len(e)):

@@ -26,14 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.structured.lattice import search
+from perceptron_rs.reference.structured.lattice import Labels, search
 from perceptron_rs.reference.structured.prefix import UPDATES
-
-Labels = NDArray[np.uint32]
 
 #: The mistakes: the t-th sequence seen was number i, the labels z, or the prefix of them, were chosen, and
 #: the step was c.
-Log = list[tuple[int, int, Labels, float]]
+ChainLog = list[tuple[int, int, Labels, float]]
 
 
 class ChainWeights:
@@ -108,12 +106,12 @@ def learn(
     t: int,
     seen: Any,
     option: Any,
-) -> Log:
+) -> ChainLog:
     """Run through the sequences of an epoch; return the log of mistakes. ``seen`` notes the answers.
 
     ``option`` says how many labels the search keeps (``beam``), and what is learnt from (``update``).
     """
-    log: Log = []
+    log: ChainLog = []
     for i in order:
         t += 1
         e, pair = w.scores(x[i])
@@ -127,7 +125,7 @@ def learn(
     return log
 
 
-def average(x: Sequence[Any], y: Sequence[Labels], u: ChainWeights, log: Log) -> None:
+def add_mistakes(x: Sequence[Any], y: Sequence[Labels], u: ChainWeights, log: ChainLog) -> None:
     """``u += (t c)`` for each mistake, as the averaged perceptron."""
     for t, i, z, c in log:
         u.update(t * c, x[i], y[i], z)

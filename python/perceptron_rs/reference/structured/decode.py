@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.named import State
+from perceptron_rs.arrays.named import Floats, State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.reference.structured.lattice import Lattice, search
 from perceptron_rs.reference.structured.sequences import sequences
 from perceptron_rs.reference.structured.weights import to_chain
-
-Array: TypeAlias = NDArray[np.float64]
 
 
 def sequence_weights(weights: State) -> State:
@@ -68,13 +65,13 @@ def sequence_decode(
 
 
 @dataclass(frozen=True)
-class Table:
+class SequenceTable:
     """The table of the search over one sequence, in which there are labels for all of its tokens."""
 
     sequence: int
     numbers: NDArray[np.intp]  # of its rows
-    e: Array
-    pair: Array  # -inf where a pair of labels is forbidden
+    e: Floats
+    pair: Floats  # -inf where a pair of labels is forbidden
     lattice: Lattice
     forbids: bool
 
@@ -96,7 +93,7 @@ def tables(
     beam: int | None,
     allowed: NDArray[np.bool_] | None,
     forbidden: NDArray[np.bool_] | None,
-) -> Iterator[Table]:
+) -> Iterator[SequenceTable]:
     """Search all sequences."""
     x, w = sequences(rows, lengths), to_chain(weights, rows.shape[1])
     if beam == 0:
@@ -116,7 +113,7 @@ def tables(
             )
         if may_not is not None:
             pair = np.where(may_not, -np.inf, pair)
-        yield Table(i, tokens.numbers, e, pair, lattice, may_not is not None)
+        yield SequenceTable(i, tokens.numbers, e, pair, lattice, may_not is not None)
 
 
 def _mask(name: str, mask: NDArray[np.bool_] | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:

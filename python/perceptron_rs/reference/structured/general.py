@@ -16,15 +16,13 @@ Paper
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays.named import Features
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
-
-Features: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 @standard()

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import Floats
 
+Labels = NDArray[np.uint32]
+
 
 @dataclass(frozen=True)
 class Lattice:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.named import State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.rows import Rows
-from perceptron_rs.reference.structured.decode import Table, tables
+from perceptron_rs.reference.structured.decode import SequenceTable, tables
 
 
 @standard()
@@ -61,7 +61,7 @@ def sequence_margins(
     return path, margins
 
 
-def _scores(table: Table) -> NDArray[np.float64]:
+def _scores(table: SequenceTable) -> NDArray[np.float64]:
     """Return for each token and label the best score of the sequences that have it there, if any is kept."""
     e, pair, kept = table.e, table.pair, table.lattice.kept
     rest = np.zeros(e.shape)
@@ -75,7 +75,7 @@ def _scores(table: Table) -> NDArray[np.float64]:
     return scores
 
 
-def _margin(table: Table, scores: NDArray[np.float64], label: int) -> float:
+def _margin(table: SequenceTable, scores: NDArray[np.float64], label: int) -> float:
     best, second = float(scores[label]), float(np.delete(scores, label).max(initial=-math.inf))
     margin = best - second
     if not math.isfinite(best) or (not math.isfinite(margin) and second != -math.inf):

@@ -19,12 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import Floats
-from perceptron_rs.reference.structured.lattice import Lattice
-
-Labels = NDArray[np.uint32]
+from perceptron_rs.reference.structured.lattice import Labels, Lattice
 
 
 def full(lattice: Lattice, y: Labels, e: Floats, pair: Floats) -> Labels:
@@ -34,7 +31,7 @@ def full(lattice: Lattice, y: Labels, e: Floats, pair: Floats) -> Labels:
 
 def early(lattice: Lattice, y: Labels, e: Floats, pair: Floats) -> Labels:
     """Return the prefix up to the token where the beam loses the truth, else the answer."""
-    kept = follow(lattice, y)
+    kept = kept_prefixes(lattice, y)
     return lattice.answer(len(y) if all(kept) else kept.index(False) + 1)
 
 
@@ -43,7 +40,7 @@ def max_violation(lattice: Lattice, y: Labels, e: Floats, pair: Floats) -> Label
     answer = lattice.answer(len(y))
     if np.array_equal(answer, y):
         return answer
-    longest, most, score, kept = 0, -np.inf, 0.0, follow(lattice, y)
+    longest, most, score, kept = 0, -np.inf, 0.0, kept_prefixes(lattice, y)
     for t in range(len(y)):
         score = (score + pair[t, y[t - 1], y[t]]) + e[t, y[t]] if t > 0 else e[t, y[t]]
         best = lattice.best(t)
@@ -60,7 +57,7 @@ UPDATES: dict[str, Callable[[Lattice, Labels, Floats, Floats], Labels]] = {
 }
 
 
-def follow(lattice: Lattice, y: Labels) -> list[bool]:
+def kept_prefixes(lattice: Lattice, y: Labels) -> list[bool]:
     """Say for each token whether the true prefix up to there is the one kept for its last label."""
     kept: list[bool] = []
     for t, label in enumerate(y):

@@ -12,7 +12,7 @@ from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.linear.averaged import mean
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.structured.aggressive import AggressiveChainSteps
-from perceptron_rs.reference.structured.chain import ChainSteps, ChainWeights, Labels, average, learn
+from perceptron_rs.reference.structured.chain import ChainSteps, ChainWeights, Labels, add_mistakes, learn
 from perceptron_rs.reference.structured.sequences import Tokens, sequences
 from perceptron_rs.reference.structured.weights import from_chain, to_chain
 from perceptron_rs.settings import Chain, Epoch, Sequences
@@ -52,10 +52,10 @@ class Run:
                 order = order[permutation(len(order), **key)]
             try:
                 log = learn(self.x, self.y, self.steps, w, order.tolist(), self.T, answers, self.settings)
-                average(self.x, self.y, u, log)
+                add_mistakes(self.x, self.y, u, log)
             except FloatingPointError:
                 raise overflow(number) from None
-            if not (finite(w) and finite(u)):
+            if not (is_finite(w) and is_finite(u)):
                 raise overflow(number)
         wrong = [np.count_nonzero(z != self.y[i][: len(z)]) for _, i, z, _ in log]
         loss = np.cumsum([0.0, *wrong])[-1:]
@@ -67,7 +67,7 @@ class Run:
     @standard()
     def end(self, decision: int) -> None:
         """Say that the run goes on no more."""
-        if not finite(means(self.w, self.u, self.T)):
+        if not is_finite(means(self.w, self.u, self.T)):
             raise overflow(self.number)
 
     def state(self) -> State:
@@ -116,6 +116,6 @@ def means(w: ChainWeights, u: ChainWeights, T: int) -> ChainWeights:
     return ChainWeights(*(None if a is None else mean(a, b, np.int64(T)) for a, b in pairs))
 
 
-def finite(w: ChainWeights) -> bool:
+def is_finite(w: ChainWeights) -> bool:
     """Whether all numbers are."""
     return all(np.isfinite(numbers).all() for numbers in vars(w).values() if numbers is not None)
