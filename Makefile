@@ -210,7 +210,7 @@ LIGHTLY = CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=line-tables-on
 
 # AVX2 on, so that its leaves are interpreted too; not isolated, since tests read files. Lists of entries, which
 # hold no unsafe code, would take minutes. (A variable MIRI would be read by cargo miri itself.)
-INTERPRETED = arith:: rows:: order:: model::a_pass_ text:: fuzzed:: instruction_sets::
+INTERPRETED = arith:: rows:: model::a_pass_ text:: fuzzed:: instruction_sets::
 miri: $(OWN_RUST)  ## the core's arithmetic, rows, reader of text and checks, on small sizes, interpreted by Miri
 	@$(call NEEDS_NIGHTLY,miri rust-src)
 	MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS=-Ctarget-feature=+avx2 \

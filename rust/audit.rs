@@ -13,7 +13,6 @@ use crate::rows::Matrix;
 /// Bytes that are hashed at once: fewer cost more each.
 const AT_ONCE: usize = 1 << 15;
 
-/// Takes in bytes.
 pub fn add_bytes(bytes: &[u8], to: &mut Hasher, monitor: &dyn Monitor) -> Result<()> {
     for piece in pieces(bytes.len(), 1, monitor) {
         to.update(&bytes[piece?]);
@@ -21,7 +20,6 @@ pub fn add_bytes(bytes: &[u8], to: &mut Hasher, monitor: &dyn Monitor) -> Result
     Ok(())
 }
 
-/// Takes in the entries of some rows.
 pub fn add_rows(
     rows: &dyn Matrix,
     range: Range<usize>,
@@ -41,7 +39,6 @@ pub fn add_rows(
     add_bytes(&bytes, to, monitor)
 }
 
-/// Returns the digest of each row, one after another.
 pub fn row_digests(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Vec<u8>> {
     let (mut bytes, mut found, mut pace) = (vec![], vec![], Pace::new(monitor));
     for row in 0..rows.len() {
@@ -124,7 +121,7 @@ fn is_byte<T: Value>(value: T) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::{Csr, Dense};
+    use crate::rows::Csr;
 
     fn of(rows: &dyn Matrix) -> blake3::Hash {
         let mut hasher = Hasher::new();
@@ -141,18 +138,6 @@ mod tests {
         assert_eq!(of(&rows), blake3::hash(&bytes));
     }
 
-    #[test]
-    fn a_row_has_the_digest_of_its_bytes() {
-        let rows = Csr::new(&[0, 2, 2], &[1, 4], &[255.0, -0.5], 7).unwrap();
-        let found = row_digests(&rows, &()).unwrap();
-        for (row, digest) in found.chunks(32).enumerate() {
-            let mut hasher = Hasher::new();
-            add_rows(&rows, row..row + 1, &mut hasher, &()).unwrap();
-            assert_eq!(digest, hasher.finalize().as_bytes());
-        }
-        assert_eq!(found.len(), 64);
-    }
-
     // No machine with addresses of 32 bits has as many columns.
     #[cfg(target_pointer_width = "64")]
     #[test]
@@ -161,28 +146,6 @@ mod tests {
         let mut bytes = vec![1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 1, 0, 0, 0];
         bytes.extend((-1.0_f64).to_le_bytes());
         assert_eq!(of(&rows), blake3::hash(&bytes));
-    }
-
-    #[test]
-    fn storage_and_parts_do_not_count() {
-        let (columns, len) = (40, 900);
-        let values: Vec<i16> = (0..len * columns).map(|i| (i * i % 11) as i16 * (i % 3) as i16).collect();
-        let wide: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
-        let dense = Dense::new(&values, len, columns).unwrap();
-        let floats = Dense::new(&wide, len, columns).unwrap();
-        assert_eq!(of(&dense), of(&floats));
-        let mut parts = Hasher::new();
-        for range in [0..1, 1..700, 700..700, 700..900] {
-            add_rows(&dense, range, &mut parts, &()).unwrap();
-        }
-        assert_eq!(of(&dense), parts.finalize());
-        let (indices, entries): (Vec<i32>, Vec<i16>) =
-            (0..len * columns).filter(|&i| values[i] != 0).map(|i| ((i % columns) as i32, values[i])).unzip();
-        let mut starts = vec![0];
-        for row in values.chunks(columns) {
-            starts.push(starts[starts.len() - 1] + row.iter().filter(|&&x| x != 0).count() as i32);
-        }
-        assert_eq!(of(&dense), of(&Csr::new(&starts, &indices, &entries, columns).unwrap()));
     }
 
     #[test]

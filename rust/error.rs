@@ -1,5 +1,6 @@
 //! The one error type of the core.
 
+use std::collections::TryReserveError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,16 +11,19 @@ pub enum Error {
     /// An argument that cannot be used.
     Invalid(String),
     /// A weight, an activation or an average left the finite numbers.
-    Overflow { epoch: u64 },
+    Overflow {
+        epoch: u64,
+    },
     /// A result outside the finite numbers.
     TooLarge(String),
-    /// The allocator refused.
     Memory,
-    /// A file that does not fit into memory.
     FileTooLarge(PathBuf),
     /// The system could not open or read a file: its number for that, and its words.
-    File { path: PathBuf, code: i32, text: String },
-    /// The monitor asked to stop.
+    File {
+        path: PathBuf,
+        code: i32,
+        text: String,
+    },
     Interrupted,
 }
 
@@ -51,6 +55,31 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<TryReserveError> for Error {
+    fn from(_: TryReserveError) -> Self {
+        Self::Memory
+    }
+}
+
+/// Returns [`Error::Invalid`] with this text.
+macro_rules! bail {
+    ($($text:tt)+) => {
+        return Err($crate::error::Error::Invalid(format!($($text)+)))
+    };
+}
+
+/// The same unless a condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($text:tt)+) => {
+        if $condition {
+        } else {
+            $crate::error::bail!($($text)+);
+        }
+    };
+}
+
+pub(crate) use {bail, ensure};
 
 /// The choice that a word names, for an argument that is one of a few words.
 pub fn choice<T: Copy>(argument: &str, word: &str, choices: &[(&str, T)]) -> Result<T> {

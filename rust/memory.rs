@@ -8,15 +8,20 @@ use crate::error::{Error, Result};
 /// Replaces what a vector holds by these numbers, in the room that it has.
 pub fn refill<T>(values: &mut Vec<T>, numbers: impl ExactSizeIterator<Item = T>) -> Result<()> {
     values.clear();
-    values.try_reserve(numbers.len()).map_err(|_| Error::Memory)?;
+    values.try_reserve(numbers.len())?;
     values.extend(numbers);
     Ok(())
 }
 
-/// A vector of these numbers.
-pub fn collected<T>(numbers: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+/// An empty vector with room for so many values.
+pub fn with_room<T>(len: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
-    values.try_reserve_exact(numbers.len()).map_err(|_| Error::Memory)?;
+    values.try_reserve_exact(len)?;
+    Ok(values)
+}
+
+pub fn collected<T>(numbers: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+    let mut values = with_room(numbers.len())?;
     values.extend(numbers);
     Ok(values)
 }
@@ -37,8 +42,7 @@ pub fn tried<T>(values: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
 
 /// A vector of `len` copies of a value.
 pub fn filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>> {
-    let mut values = Vec::new();
-    values.try_reserve_exact(len).map_err(|_| Error::Memory)?;
+    let mut values = with_room(len)?;
     values.resize(len, value);
     Ok(values)
 }
@@ -65,7 +69,6 @@ pub fn matrix<T: Clone>(value: T, rows: usize, columns: usize) -> Result<Vec<T>>
     filled(value, rows.checked_mul(columns).ok_or(Error::Memory)?)
 }
 
-/// A value in a box.
 pub fn boxed<T>(value: T) -> Result<Box<T>> {
     let one = collected(std::iter::once(value))?.into_boxed_slice();
     // SAFETY: the slice is a box of one value, and a value is laid out as an array of one.
@@ -83,13 +86,13 @@ pub trait Grow<T> {
 
 impl<T> Grow<T> for Vec<T> {
     fn try_push(&mut self, value: T) -> Result<()> {
-        self.try_reserve(1).map_err(|_| Error::Memory)?;
+        self.try_reserve(1)?;
         self.push(value);
         Ok(())
     }
 
     fn try_extend(&mut self, more: impl ExactSizeIterator<Item = T>) -> Result<()> {
-        self.try_reserve(more.len()).map_err(|_| Error::Memory)?;
+        self.try_reserve(more.len())?;
         self.extend(more);
         Ok(())
     }
@@ -98,7 +101,7 @@ impl<T> Grow<T> for Vec<T> {
     where
         T: Clone,
     {
-        self.try_reserve(len.saturating_sub(self.len())).map_err(|_| Error::Memory)?;
+        self.try_reserve(len.saturating_sub(self.len()))?;
         self.resize(len, value);
         Ok(())
     }

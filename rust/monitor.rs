@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::memory::with_room;
 
 /// Numbers that are copied between two questions: some milliseconds.
 pub const NUMBERS: usize = 1 << 20;
 
-/// Whether to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     Continue,
@@ -28,7 +28,6 @@ pub trait Monitor: Sync {
     }
 }
 
-/// The monitor that watches nothing.
 impl Monitor for () {}
 
 /// The pace of loops that may be long: ranges of `len` items, of which each takes as long as to copy `cost`
@@ -72,15 +71,13 @@ pub fn paced(len: usize, all: usize, monitor: &dyn Monitor) -> impl Iterator<Ite
     })
 }
 
-/// A copy of some numbers.
 pub fn copied<T: Copy>(values: &[T], monitor: &dyn Monitor) -> Result<Vec<T>> {
     mapped(values, |&value| value, monitor)
 }
 
 /// What a function makes of some numbers.
 pub fn mapped<T, U>(values: &[T], mut f: impl FnMut(&T) -> U, monitor: &dyn Monitor) -> Result<Vec<U>> {
-    let mut made = Vec::new();
-    made.try_reserve_exact(values.len()).map_err(|_| Error::Memory)?;
+    let mut made = with_room(values.len())?;
     for piece in pieces(values.len(), 1, monitor) {
         made.extend(values[piece?].iter().map(&mut f));
     }
@@ -89,9 +86,7 @@ pub fn mapped<T, U>(values: &[T], mut f: impl FnMut(&T) -> U, monitor: &dyn Moni
 
 /// Pieces one behind the other.
 pub fn joined<T: Copy>(parts: &[Cow<[T]>], monitor: &dyn Monitor) -> Result<Vec<T>> {
-    let mut all = Vec::new();
-    let len = parts.iter().fold(0, |len, part| len + part.len());
-    all.try_reserve_exact(len).map_err(|_| Error::Memory)?;
+    let mut all = with_room(parts.iter().fold(0, |len, part| len + part.len()))?;
     for part in parts {
         for piece in pieces(part.len(), 1, monitor) {
             all.extend_from_slice(&part[piece?]);
@@ -108,7 +103,7 @@ pub fn refill<T>(
     monitor: &dyn Monitor,
 ) -> Result<()> {
     values.clear();
-    values.try_reserve_exact(len).map_err(|_| Error::Memory)?;
+    values.try_reserve_exact(len)?;
     for piece in pieces(len, 1, monitor) {
         values.extend(piece?.map(&f));
     }
@@ -133,7 +128,6 @@ pub fn all<T>(values: &[T], holds: impl Fn(&[T]) -> bool, monitor: &dyn Monitor)
     Ok(true)
 }
 
-/// Whether two slices of equal length hold the same numbers.
 pub fn same<T: PartialEq>(values: &[T], others: &[T], monitor: &dyn Monitor) -> Result<bool> {
     for piece in pieces(values.len(), 1, monitor) {
         let piece = piece?;
@@ -165,7 +159,6 @@ pub mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Counts the questions.
     #[derive(Default)]
     pub struct Asked(AtomicUsize);
 

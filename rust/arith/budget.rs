@@ -7,12 +7,6 @@ const SHARE: f64 = 15.0 / 32.0;
 /// below this.
 const NOTHING: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// A sum over the examples kept with one term more: `total + c*value`.
-#[inline(always)]
-pub fn plus(total: f64, c: f64, value: f64) -> f64 {
-    total + c * value
-}
-
 /// Psi: what it costs that an example goes after all steps are multiplied by phi. `sigma` is the size
 /// of its step before, `mu` its activation before, times the sign of its step.
 pub fn harm(sigma: f64, mu: f64, phi: f64) -> f64 {
@@ -47,19 +41,8 @@ pub fn shrinking(steps: &[f64], sums: &[f64], eta: f64, so_far: f64, mistakes: u
     (phi, so_far + harm(sigma, mu, phi))
 }
 
-/// A step after shrinking.
-#[inline(always)]
-pub fn shrunk(phi: f64, c: f64) -> f64 {
-    phi * c
-}
-
-/// The square of what is left of an example beside its projection: `own` is its kernel value with itself,
-/// `projection` the square of its projection.
-pub fn left_over(own: f64, projection: f64) -> f64 {
-    own - projection
-}
-
-/// Whether an example with so much left over is projected.
+/// Whether an example is projected: `rest` is the square of what is left of it beside its projection, `own` its kernel
+/// value with itself.
 pub fn within_span(rest: f64, own: f64, distance: f64) -> bool {
     let apart = rest > distance * distance && rest > NOTHING * own;
     !apart

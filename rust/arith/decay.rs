@@ -118,7 +118,6 @@ pub fn scaled(w: f64, power: f64) -> f64 {
     w * power + 0.0
 }
 
-/// [`scaled`] for all.
 pub fn scale(weights: &mut [f64], power: f64) {
     for w in weights {
         *w = scaled(*w, power);

@@ -30,7 +30,6 @@ impl Leaf for Dot<'_> {
     }
 }
 
-/// The dot product of two vectors.
 pub fn inner(a: &[f64], b: &[f64]) -> f64 {
     dispatch(Dot(a, b))
 }

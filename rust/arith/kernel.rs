@@ -1,11 +1,5 @@
 //! The formulas of the kernel perceptron, element by element: each operation rounded, in one order.
 
-/// `gamma*dot + coef0`.
-#[inline(always)]
-pub fn affine(gamma: f64, dot: f64, coef0: f64) -> f64 {
-    gamma * dot + coef0
-}
-
 /// `base^degree` by products from the left; the degree is at least 1.
 #[inline(always)]
 pub fn powers(degree: u32, values: &mut [f64]) {
@@ -54,12 +48,6 @@ pub fn grown(square: f64, c: f64, s: f64, own: f64) -> f64 {
 #[inline(always)]
 pub fn normalised(a: f64, square: f64) -> f64 {
     if square > 0.0 { a / square.sqrt() } else { 0.0 }
-}
-
-/// The activation: the sum over mistakes, and b added last.
-#[inline(always)]
-pub fn biased(s: f64, b: f64) -> f64 {
-    s + b
 }
 
 /// One divided by `columns` times the variance of all values, from the sums and the squares of the

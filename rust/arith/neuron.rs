@@ -98,15 +98,6 @@ pub fn is_mistake(z: &[f64], label: usize) -> bool {
     z[..label].iter().any(|&other| other >= own) || z[label + 1..].iter().any(|&other| other > own)
 }
 
-/// Makes errors of the output and a loss those of an example of this weight. A weight of 1 changes no bit.
-#[inline(always)]
-pub fn weigh(errors: &mut [f64], loss: f64, weight: f64) -> f64 {
-    for error in errors {
-        *error *= weight;
-    }
-    loss * weight
-}
-
 /// The errors of a layer times the weights that lead to them.
 #[inline(always)]
 pub fn backward(delta: &[f64], coef: &[f64], back: &mut [f64]) {
@@ -157,9 +148,4 @@ pub fn bound(inputs: usize, outputs: usize, activation: Activation) -> f64 {
 pub fn start(number: u64, bound: f64) -> f64 {
     let part = (number >> 11) as f64 * (f64::EPSILON / 2.0);
     (2.0 * part - 1.0) * bound + 0.0
-}
-
-/// The mean of a total over examples of these weights together.
-pub fn mean(total: f64, weight: f64) -> f64 {
-    total / weight
 }

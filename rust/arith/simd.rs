@@ -85,8 +85,14 @@ pub trait Simd: Copy {
     type Fours: Fours;
 
     fn fours(self) -> Self::Fours;
+}
 
-    /// Eight sums in i32.
+/// An instruction set whose registers hold four floats: two of them are the lanes of rule 3. Integers are summed in
+/// registers of that size.
+pub trait Fours: Simd {
+    /// The tree of rule 3.
+    fn fold(self, lanes: [Self::Lanes; 2]) -> f64;
+
     type Sums: Copy;
 
     fn zero(self) -> Self::Sums;
@@ -101,12 +107,6 @@ pub trait Simd: Copy {
     fn totals(self, sums: [Self::Sums; 4]) -> [i32; 4];
 }
 
-/// An instruction set whose registers hold four floats: two of them are the lanes of rule 3.
-pub trait Fours: Simd {
-    /// The tree of rule 3.
-    fn fold(self, lanes: [Self::Lanes; 2]) -> f64;
-}
-
 #[derive(Clone, Copy)]
 pub struct Portable;
 
@@ -117,36 +117,6 @@ impl Fours for Portable {
         // instead of 4 (up to 4 times slower). It has no effect on the result.
         let [[a, b, c, d], [e, f, g, h]] = black_box([low, high]);
         fold([a, b, c, d, e, f, g, h])
-    }
-}
-
-impl Simd for Portable {
-    type Lanes = [f64; 4];
-    const LANES: usize = 4;
-
-    #[inline(always)]
-    fn lanes(self, numbers: &[f64]) -> Self::Lanes {
-        first(numbers)
-    }
-
-    #[inline(always)]
-    fn add_products(self, mut sums: Self::Lanes, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-        for k in 0..Self::LANES {
-            sums[k] += a[k] * b[k];
-        }
-        sums
-    }
-
-    #[inline(always)]
-    fn write(self, lanes: Self::Lanes, numbers: &mut [f64]) {
-        numbers[..Self::LANES].copy_from_slice(&lanes);
-    }
-
-    type Fours = Self;
-
-    #[inline(always)]
-    fn fours(self) -> Self {
-        self
     }
 
     type Sums = [i32; 8];
@@ -186,6 +156,36 @@ impl Simd for Portable {
     }
 }
 
+impl Simd for Portable {
+    type Lanes = [f64; 4];
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    fn lanes(self, numbers: &[f64]) -> Self::Lanes {
+        first(numbers)
+    }
+
+    #[inline(always)]
+    fn add_products(self, mut sums: Self::Lanes, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+        for k in 0..Self::LANES {
+            sums[k] += a[k] * b[k];
+        }
+        sums
+    }
+
+    #[inline(always)]
+    fn write(self, lanes: Self::Lanes, numbers: &mut [f64]) {
+        numbers[..Self::LANES].copy_from_slice(&lanes);
+    }
+
+    type Fours = Self;
+
+    #[inline(always)]
+    fn fours(self) -> Self {
+        self
+    }
+}
+
 /// # Panics
 /// If there are fewer.
 #[inline(always)]
@@ -208,7 +208,7 @@ mod x86 {
     use super::{F16, Fours, Simd, first};
 
     /// Made by [`super::Leaf::run_avx512`] alone, and so after [`super::dispatch`] has seen that the
-    /// processor has AVX-512, which contains AVX2. Integers are summed as with that.
+    /// processor has AVX-512, which contains AVX2.
     #[derive(Clone, Copy)]
     pub struct Avx512(pub(super) Avx2);
 
@@ -241,28 +241,6 @@ mod x86 {
         fn fours(self) -> Avx2 {
             self.0
         }
-
-        type Sums = __m256i;
-
-        #[inline(always)]
-        fn zero(self) -> Self::Sums {
-            self.0.zero()
-        }
-
-        #[inline(always)]
-        fn add_pairs(self, sums: Self::Sums, x: &[i16; 16], w: &[i16; 16]) -> Self::Sums {
-            self.0.add_pairs(sums, x, w)
-        }
-
-        #[inline(always)]
-        fn total(self, sums: Self::Sums) -> i64 {
-            self.0.total(sums)
-        }
-
-        #[inline(always)]
-        fn totals(self, sums: [Self::Sums; 4]) -> [i32; 4] {
-            self.0.totals(sums)
-        }
     }
 
     /// Made by [`super::Leaf`] alone, and so after [`super::dispatch`] has seen that the processor has AVX2,
@@ -279,45 +257,6 @@ mod x86 {
                 let two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd::<1>(four));
                 _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
             }
-        }
-    }
-
-    impl Simd for Avx2 {
-        type Lanes = __m256d;
-        const LANES: usize = 4;
-
-        #[inline(always)]
-        fn lanes(self, numbers: &[f64]) -> Self::Lanes {
-            // SAFETY: same size, every bit pattern is valid in both.
-            unsafe { transmute(first::<4>(numbers)) }
-        }
-
-        #[inline(always)]
-        fn add_products(self, sums: Self::Lanes, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
-            // SAFETY: `self` proves that the processor has AVX2.
-            unsafe { _mm256_add_pd(sums, _mm256_mul_pd(a, b)) }
-        }
-
-        #[inline(always)]
-        fn write(self, lanes: Self::Lanes, numbers: &mut [f64]) {
-            // SAFETY: same size, every bit pattern is valid in both.
-            let lanes: [f64; 4] = unsafe { transmute(lanes) };
-            numbers[..Self::LANES].copy_from_slice(&lanes);
-        }
-
-        #[inline(always)]
-        fn widen_halves(self, four: &[F16; 4]) -> [f64; 4] {
-            // SAFETY: `self` proves that the processor has AVX2, and with it F16C; eight bytes are read,
-            // which four numbers have; a vector of four floats and an array have the same size, and every
-            // bit pattern is valid in both.
-            unsafe { transmute(_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(four.as_ptr().cast())))) }
-        }
-
-        type Fours = Self;
-
-        #[inline(always)]
-        fn fours(self) -> Self {
-            self
         }
 
         type Sums = __m256i;
@@ -362,6 +301,45 @@ mod x86 {
             }
         }
     }
+
+    impl Simd for Avx2 {
+        type Lanes = __m256d;
+        const LANES: usize = 4;
+
+        #[inline(always)]
+        fn lanes(self, numbers: &[f64]) -> Self::Lanes {
+            // SAFETY: same size, every bit pattern is valid in both.
+            unsafe { transmute(first::<4>(numbers)) }
+        }
+
+        #[inline(always)]
+        fn add_products(self, sums: Self::Lanes, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes {
+            // SAFETY: `self` proves that the processor has AVX2.
+            unsafe { _mm256_add_pd(sums, _mm256_mul_pd(a, b)) }
+        }
+
+        #[inline(always)]
+        fn write(self, lanes: Self::Lanes, numbers: &mut [f64]) {
+            // SAFETY: same size, every bit pattern is valid in both.
+            let lanes: [f64; 4] = unsafe { transmute(lanes) };
+            numbers[..Self::LANES].copy_from_slice(&lanes);
+        }
+
+        #[inline(always)]
+        fn widen_halves(self, four: &[F16; 4]) -> [f64; 4] {
+            // SAFETY: `self` proves that the processor has AVX2, and with it F16C; eight bytes are read,
+            // which four numbers have; a vector of four floats and an array have the same size, and every
+            // bit pattern is valid in both.
+            unsafe { transmute(_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(four.as_ptr().cast())))) }
+        }
+
+        type Fours = Self;
+
+        #[inline(always)]
+        fn fours(self) -> Self {
+            self
+        }
+    }
 }
 
 #[cfg(target_arch = "aarch64")]
@@ -372,7 +350,7 @@ mod arm {
     };
     use std::mem::transmute;
 
-    use super::{Portable, Simd};
+    use super::{Fours, Portable, Simd};
 
     /// NEON, which every processor of this architecture has: it takes the place of [`Portable`]. Left to
     /// itself, the compiler keeps the sums of a tile of rows in memory.
@@ -398,11 +376,18 @@ mod arm {
             Portable.write(lanes, numbers);
         }
 
-        type Fours = Portable;
+        type Fours = Self;
 
         #[inline(always)]
-        fn fours(self) -> Portable {
-            Portable
+        fn fours(self) -> Self {
+            self
+        }
+    }
+
+    impl Fours for Neon {
+        #[inline(always)]
+        fn fold(self, lanes: [Self::Lanes; 2]) -> f64 {
+            Portable.fold(lanes)
         }
 
         type Sums = [int32x4_t; 2];

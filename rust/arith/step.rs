@@ -1,7 +1,7 @@
 //! Rule 4: the step of an update, `c = (eta*s)*y` with `s` = sample weight times class weight,
 //! rounded once. A passive-aggressive step has tau in the place of eta.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 
 /// The weight `s` of an example.
 #[inline(always)]
@@ -40,10 +40,8 @@ impl Aggressive {
     /// Refuses a C that is no finite number above 0.
     pub fn check(self) -> Result<()> {
         let (Self::Pa1(c) | Self::Pa2(c)) = self;
-        if c.is_finite() && c > 0.0 {
-            return Ok(());
-        }
-        Err(Error::Invalid(format!("C must be finite and above 0, got {c}")))
+        ensure!(c.is_finite() && c > 0.0, "C must be finite and above 0, got {c}");
+        Ok(())
     }
 }
 
@@ -58,44 +56,4 @@ pub fn signed(a: f64, positive: bool) -> f64 {
 #[inline(always)]
 pub fn start(w: f64) -> f64 {
     w + 0.0
-}
-
-/// How far one update with this step moves the activation of an example of this squared norm.
-pub fn moved_by(step: f64, square: f64, fit_intercept: bool) -> f64 {
-    step * if fit_intercept { square + 1.0 } else { square }
-}
-
-/// After as many updates or fewer the example is still wrong.
-pub fn updates_needed(m: f64, shift: f64) -> f64 {
-    -m / shift
-}
-
-/// The activation with the part of an example's own feature of value `delta` and weight `v`.
-#[inline(always)]
-pub fn own_feature(a: f64, v: f64, delta: f64) -> f64 {
-    a + v * delta
-}
-
-/// The weight of an example's own feature after an update.
-#[inline(always)]
-pub fn own_weight(v: f64, c: f64, delta: f64) -> f64 {
-    v + c * delta
-}
-
-/// An equal part of a step.
-#[inline(always)]
-pub fn share(c: f64, parts: usize) -> f64 {
-    c / parts as f64
-}
-
-/// The part of a step that belongs to an excess `e` of a sum `z` of them.
-#[inline(always)]
-pub fn share_of(c: f64, e: f64, z: f64) -> f64 {
-    c * e / z
-}
-
-/// In the given order, from the first term.
-#[inline(always)]
-pub fn sum_of_excess(terms: impl Iterator<Item = f64>) -> f64 {
-    terms.fold(0.0, |sum, e| sum + e)
 }

@@ -52,7 +52,6 @@ pub fn smallest<T: Value>(values: &[T]) -> Result<Option<Stored>> {
     }))
 }
 
-/// Whether two numbers are the same bits.
 fn same(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits()
 }

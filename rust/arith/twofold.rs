@@ -78,7 +78,6 @@ fn split(a: f64) -> (f64, f64) {
     (high, a - high)
 }
 
-/// A sum of products in doubled precision.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Twofold {
     high: f64,
@@ -111,16 +110,6 @@ impl Twofold {
 pub fn gamma(m: usize) -> f64 {
     let m = m as f64;
     m * UNIT / (1.0 - m * UNIT) * SLACK
-}
-
-/// The next larger float.
-pub fn up(a: f64) -> f64 {
-    a.next_up()
-}
-
-/// The next smaller float.
-pub fn down(a: f64) -> f64 {
-    a.next_down()
 }
 
 /// The sum in the given order, from 0.

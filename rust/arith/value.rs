@@ -19,7 +19,6 @@ pub trait Value: Copy + Default + Send + Sync + 'static {
     /// One byte wide: dense rows of it can take the exact path in i16 halves.
     const BYTE: bool;
 
-    /// Every value is an integer.
     const INTEGER: bool;
 
     /// No finite |value| is larger.
@@ -164,7 +163,6 @@ impl Value for One {
     }
 }
 
-/// A column index of a CSR row.
 pub trait Index: Copy + Ord + Send + Sync + 'static {
     /// A negative index becomes a huge one, which every bounds check refuses.
     fn at(self) -> usize;

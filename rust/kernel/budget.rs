@@ -11,15 +11,14 @@ use super::kernels::Kernel;
 use super::pool::{Next, Pool, Rooms};
 use super::support_set::{Budget, SupportSet};
 use crate::arith::simd::Simd;
-use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, filled, gathered, tried};
+use crate::error::{Error, Result, bail};
+use crate::memory::{Grow, collected, filled, gathered, tried, with_room};
 use crate::monitor::{Monitor, NUMBERS};
 use crate::online::threads::lock;
 use crate::rows::{
     Cursor, Examples, Hint, Learn, LoopBody, Matrix, Mistake, Planes, Stop, Visit, row_entries,
 };
 
-/// Examples of a window.
 const WINDOW: usize = 64;
 
 /// Distance of the kernel values of two members: no power of two, which would put those of one example
@@ -70,17 +69,15 @@ impl Budgeted {
         budget.check()?;
         let (n, columns) = (rows.len(), rows.columns());
         if kernel == Kernel::Precomputed && (n != columns || !stored.is_empty()) {
-            return Err(Error::Invalid(format!(
+            bail!(
                 "rows must have {n} columns, one for each of them, to be a Gram matrix, got {columns}, \
                  and stored_rows must have no rows, got {}",
                 stored.len()
-            )));
+            );
         }
         if columns != stored.columns() {
             let needed = stored.columns();
-            return Err(Error::Invalid(format!(
-                "rows must have {needed} columns, like the other rows, got {columns}"
-            )));
+            bail!("rows must have {needed} columns, like the other rows, got {columns}");
         }
         let rooms = Rooms { rows, stored };
         let mut pool = Pool::new(rooms, kernel, threads, monitor)?;
@@ -123,7 +120,6 @@ struct BudgetWindow<'a> {
     next: Next<'a>,
     /// Kernel values of each slot with the examples.
     values: Vec<f64>,
-    /// How many have been visited.
     visited: usize,
     /// Planes and steps of the mistake on the last one of them, until it is taken in. It has room for all.
     update: Vec<(usize, f64)>,
@@ -143,7 +139,6 @@ impl BudgetWindow<'_> {
         self.memory.pool.values(&self.next, slot, from, out)
     }
 
-    /// Takes the last mistake in.
     fn settle(&mut self) -> Result<()> {
         if self.update.is_empty() {
             return Ok(());
@@ -248,8 +243,6 @@ impl Examples for BudgetRows<'_> {
         let postings = memory.pool.postings(self.rooms.rows, &numbers)?;
         let next = Next { rows: self.rooms.rows, numbers: &numbers, squares, postings };
         let values = memory.pool.all_values(&next, STRIDE, *threads, self.monitor)?;
-        let mut update = Vec::new();
-        update.try_reserve_exact(planes.heads.len()).map_err(|_| Error::Memory)?;
         let mut window = BudgetWindow {
             rooms: self.rooms,
             budget,
@@ -259,7 +252,7 @@ impl Examples for BudgetRows<'_> {
             next,
             values,
             visited: 0,
-            update,
+            update: with_room(planes.heads.len())?,
             work: 0,
             finite: true,
             error: None,

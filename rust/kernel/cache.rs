@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::gram::Dots;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// At most so many bytes of rows.
 pub struct Cache {
@@ -19,7 +19,6 @@ impl Cache {
         Self { bytes, used: 0, tick: 0, rows: HashMap::new() }
     }
 
-    /// Takes a row out, if it is there.
     pub fn take(&mut self, number: u32) -> Option<Dots> {
         let (_, row) = self.rows.remove(&number)?;
         self.used -= row.bytes();
@@ -37,7 +36,7 @@ impl Cache {
             let oldest = *oldest.0;
             self.take(oldest);
         }
-        self.rows.try_reserve(1).map_err(|_| Error::Memory)?;
+        self.rows.try_reserve(1)?;
         self.tick += 1;
         self.used += row.bytes();
         self.rows.insert(number, (self.tick, row));

@@ -11,7 +11,7 @@ use crate::arith::gram::{MOST_COLUMNS, WIDTH};
 use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::tile::Products;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::memory::{collected, filled, matrix, tried};
 use crate::monitor::{Monitor, pieces};
 use crate::online::of_each_row;
@@ -116,7 +116,6 @@ impl Dots {
         }
     }
 
-    /// Parts of this length.
     pub fn parts(&mut self, len: usize) -> Result<Vec<DotsMut<'_>>> {
         match self {
             Self::Whole(dots) => collected(dots.chunks_mut(len).map(DotsMut::Whole)),
@@ -132,7 +131,6 @@ impl Dots {
     }
 }
 
-/// A part of a [`Dots`].
 pub enum DotsMut<'a> {
     Whole(&'a mut [i32]),
     Wide(&'a mut [f64]),
@@ -155,7 +153,6 @@ impl DotsMut<'_> {
         }
     }
 
-    /// Sets a whole dot product.
     #[inline(always)]
     pub fn put_whole(&mut self, j: usize, dot: i32) {
         match self {
@@ -164,7 +161,6 @@ impl DotsMut<'_> {
         }
     }
 
-    /// The dot products as f64, in `out`.
     #[inline(always)]
     pub fn widen(&self, out: &mut [f64]) {
         match self {
@@ -212,7 +208,6 @@ impl Side {
         ))
     }
 
-    /// Lays rows out as a tile.
     pub fn tile(form: GramForm, rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
         let d = rows.columns();
         Ok(match form {
@@ -328,7 +323,6 @@ pub fn scale_gamma(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<f64> {
     })
 }
 
-/// Kernel values from dot products.
 pub struct Finish<'a, 'b> {
     pub kernel: Kernel,
     /// If they do not stand in `out`.
@@ -368,10 +362,8 @@ pub(super) fn same_columns(kernel: Kernel, rows: &dyn Matrix, others: &dyn Matri
     } else {
         (others.columns(), "like the other rows")
     };
-    if rows.columns() == needed {
-        return Ok(());
-    }
-    Err(Error::Invalid(format!("rows must have {needed} columns, {name}, got {}", rows.columns())))
+    ensure!(rows.columns() == needed, "rows must have {needed} columns, {name}, got {}", rows.columns());
+    Ok(())
 }
 
 /// Kernel values of every row of `rows` with every one of `others`, into `out` (rows x others).

@@ -1,15 +1,14 @@
 //! From the dot product of two rows to their kernel value.
 
 use crate::arith::exp::exp;
-use crate::arith::kernel::{affine, powers, squared_distance};
+use crate::arith::kernel::{powers, squared_distance};
 use crate::arith::tanh::tanh;
-use crate::error::{Error, Result, choice};
+use crate::error::{Result, choice, ensure};
 
 /// Of a polynomial: a power is made by as many products, of which one strip of kernel values must not take
 /// long.
 const LARGEST_DEGREE: u32 = 100;
 
-/// A kernel and its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kernel {
     /// `x·z`.
@@ -25,18 +24,13 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// Refuses parameters out of range.
     pub fn new(name: &str, gamma: f64, coef0: f64, degree: u32) -> Result<Self> {
-        let invalid = |text: String| Err(Error::Invalid(text));
-        if !(gamma.is_finite() && gamma > 0.0) {
-            return invalid(format!("gamma must be finite and above 0, got {gamma}"));
-        }
-        if !coef0.is_finite() {
-            return invalid(format!("coef0 must be finite, got {coef0}"));
-        }
-        if !(1..=LARGEST_DEGREE).contains(&degree) {
-            return invalid(format!("degree must be from 1 to {LARGEST_DEGREE}, got {degree}"));
-        }
+        ensure!(gamma.is_finite() && gamma > 0.0, "gamma must be finite and above 0, got {gamma}");
+        ensure!(coef0.is_finite(), "coef0 must be finite, got {coef0}");
+        ensure!(
+            (1..=LARGEST_DEGREE).contains(&degree),
+            "degree must be from 1 to {LARGEST_DEGREE}, got {degree}"
+        );
         let kernels = [
             ("linear", Self::Linear),
             ("poly", Self::Poly { gamma, coef0, degree }),
@@ -59,7 +53,7 @@ impl Kernel {
             Self::Linear | Self::Precomputed => {}
             Self::Poly { gamma, coef0, degree } => {
                 for v in values.iter_mut() {
-                    *v = affine(gamma, *v, coef0);
+                    *v = gamma * *v + coef0;
                 }
                 powers(degree, values);
             }
@@ -70,7 +64,7 @@ impl Kernel {
             }
             Self::Sigmoid { gamma, coef0 } => {
                 for v in values.iter_mut() {
-                    *v = tanh(affine(gamma, *v, coef0));
+                    *v = tanh(gamma * *v + coef0);
                 }
             }
         }

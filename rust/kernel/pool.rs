@@ -6,7 +6,7 @@ use super::gram::{Finish, is_sparse, squares};
 use super::kernels::Kernel;
 use crate::arith::factor::inner;
 use crate::arith::simd::dispatch;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::{Grow, filled};
 use crate::monitor::Monitor;
 use crate::online::threads::{each, worthwhile};
@@ -27,7 +27,6 @@ pub struct Pool {
     /// How many rows are stored.
     pub stored: usize,
     pub sparse: bool,
-    /// Each slot's row.
     members: Vec<Member>,
     /// Each slot's number: that of a stored row, or behind these of a row of the run.
     pub numbers: Vec<usize>,
@@ -88,7 +87,7 @@ impl Pool {
         if let Some(&slot) = self.slots.get(&number) {
             return Ok((slot, false));
         }
-        self.slots.try_reserve(1).map_err(|_| Error::Memory)?;
+        self.slots.try_reserve(1)?;
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None => self.new_slot()?,
@@ -110,7 +109,7 @@ impl Pool {
         self.uses.try_push(0)?;
         self.members.try_push(Member::Given)?;
         // Room for all slots, so that none has to ask for it when it is released.
-        self.free.try_reserve(slot + 1).map_err(|_| Error::Memory)?;
+        self.free.try_reserve(slot + 1)?;
         Ok(slot)
     }
 

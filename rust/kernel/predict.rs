@@ -6,11 +6,10 @@ use super::kernels::Kernel;
 use crate::arith::average::{average, timed};
 use crate::arith::environment::standard;
 use crate::arith::gram::vote;
-use crate::arith::kernel::{add, biased, normalised};
+use crate::arith::kernel::{add, normalised};
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::arith::step::share;
-use crate::error::{Error, Result, choice};
-use crate::memory::{collected, filled, tried};
+use crate::error::{Error, Result, bail, choice, ensure};
+use crate::memory::{collected, filled, tried, with_room};
 use crate::monitor::Monitor;
 use crate::online::threads::each;
 use crate::online::voted::Log;
@@ -19,7 +18,6 @@ use crate::rows::{Matrix, Tie};
 /// Rows that are judged at a time: their kernel values with all stored rows are kept meanwhile.
 const BLOCK: usize = 32;
 
-/// What to predict for each row and plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// S of the last vector.
@@ -62,7 +60,6 @@ pub struct SupportVectors<'a> {
     pub log: Log<'a>,
     pub t: &'a [i64],
     pub intercept: &'a [f64],
-    /// Examples seen by each plane.
     pub seen: &'a [i64],
     pub counts: &'a [i64],
     /// Whether a vector votes for at an activation of 0.
@@ -87,18 +84,14 @@ impl SupportVectors<'_> {
             ("drawn", self.drawn.len(), planes),
         ];
         for (name, got, needed) in lengths {
-            if got != needed {
-                return Err(Error::Invalid(format!("{name} must have {needed} entries, got {got}")));
-            }
+            ensure!(got == needed, "{name} must have {needed} entries, got {got}");
         }
         let mut numbers = self.t.iter().chain(self.seen).chain(self.counts).chain(self.drawn);
         if let Some(number) = numbers.find(|number| **number < 0) {
-            return Err(Error::Invalid(format!("counts must be at least 0, got {number}")));
+            bail!("counts must be at least 0, got {number}");
         }
         let total = self.counts.iter().try_fold(0_i64, |total, &count| total.checked_add(count));
-        if total.is_none() {
-            return Err(Error::Invalid("log_count must add up to less than 2^63".into()));
-        }
+        ensure!(total.is_some(), "log_count must add up to less than 2^63");
         Ok(())
     }
 
@@ -107,17 +100,12 @@ impl SupportVectors<'_> {
     fn together(&self) -> Result<Vec<(i64, usize, usize)>> {
         let seen = self.seen[0];
         if let Some(other) = self.seen.iter().find(|other| **other != seen) {
-            return Err(Error::Invalid(format!(
-                "seen must be one number in a joint vote, got {seen} and {other}"
-            )));
+            bail!("seen must be one number in a joint vote, got {seen} and {other}");
         }
         if let Some(t) = self.t.iter().find(|t| !(1..=seen).contains(*t)) {
-            return Err(Error::Invalid(format!(
-                "log_t must be from 1 to seen, {seen}, in a joint vote, got {t}"
-            )));
+            bail!("log_t must be from 1 to seen, {seen}, in a joint vote, got {t}");
         }
-        let mut all = Vec::new();
-        all.try_reserve_exact(self.t.len()).map_err(|_| Error::Memory)?;
+        let mut all = with_room(self.t.len())?;
         for plane in 0..self.log.planes() {
             all.extend(self.log.entries(plane).map(|place| (self.t[place], plane, place)));
         }
@@ -296,29 +284,29 @@ impl Leaf for (PlaneAnswers<'_>, &mut [f64]) {
                 let place = entries.start + vector - 1;
                 let (row, [c, bias]) = vectors.log.entry(place);
                 add(c, &values[row], &mut now.s);
-                b = biased(b, bias);
+                b += bias;
                 if averages {
                     let t = vectors.t[place] as u64;
                     add(timed(t, c), &values[row], &mut now.u);
-                    b_u = biased(b_u, timed(t, bias));
+                    b_u += timed(t, bias);
                 }
             }
             if votes {
                 let cast = [counts[vector], vectors.tie.votes_at_zero(counts[vector])];
                 for (votes, s) in now.votes.iter_mut().zip(&now.s) {
-                    *votes += vote(biased(*s, b), cast);
+                    *votes += vote(*s + b, cast);
                 }
             }
             if shares && counts[vector] > 0 {
                 let mut share = now.s;
                 for s in &mut share {
-                    *s = normalised(biased(*s, b), norms[vector]);
+                    *s = normalised(*s + b, norms[vector]);
                 }
                 add(counts[vector] as f64, &share, &mut now.shares);
             }
             if vector == drawn {
                 for (drawn, s) in now.drawn.iter_mut().zip(&now.s) {
-                    *drawn = biased(*s, b);
+                    *drawn = *s + b;
                 }
             }
         }
@@ -331,18 +319,18 @@ impl Leaf for (PlaneAnswers<'_>, &mut [f64]) {
         let planes = vectors.log.planes();
         let mut finite = true;
         for (i, out) in out.chunks_mut(answers.len() * planes).enumerate() {
-            let a = biased(now.s[i], b);
+            let a = now.s[i] + b;
             finite &= a.is_finite();
             for (out, answer) in out[number..].iter_mut().step_by(planes).zip(answers) {
                 *out = match answer {
                     Answer::Sum => now.s[i],
                     Answer::Last => a,
-                    Answer::Average => biased(average(now.s[i], now.u[i], seen), average(b, b_u, seen)),
+                    Answer::Average => average(now.s[i], now.u[i], seen) + average(b, b_u, seen),
                     Answer::Vote => now.votes[i] as f64,
                     Answer::JointVote => 0.0, // cast by all planes together, after this
                     Answer::Drawn => now.drawn[i],
                     Answer::NormalisedLast => normalised(a, last_norm),
-                    Answer::NormalisedAverage => share(now.shares[i], total.max(1_i64) as usize),
+                    Answer::NormalisedAverage => now.shares[i] / total.max(1_i64) as f64,
                     Answer::NormalisedDrawn => normalised(now.drawn[i], drawn_norm),
                 };
                 finite &= out.is_finite();
@@ -373,11 +361,11 @@ impl Leaf for Joint<'_> {
         let mut cast = |count: i64, sums: &[[f64; BLOCK]], biases: &[f64]| {
             let (mut best, mut largest) = ([0; BLOCK], sums[0]);
             for s in &mut largest {
-                *s = biased(*s, biases[0]);
+                *s += biases[0];
             }
             for (plane, (sums, b)) in sums.iter().zip(biases).enumerate().skip(1) {
                 for ((best, largest), s) in best.iter_mut().zip(&mut largest).zip(sums) {
-                    let a = biased(*s, *b);
+                    let a = *s + *b;
                     if a > *largest {
                         (*best, *largest) = (plane, a);
                     } else if a == *largest {
@@ -397,7 +385,7 @@ impl Leaf for Joint<'_> {
             }
             let (row, [c, bias]) = vectors.log.entry(place);
             add(c, &values[row], &mut sums[plane]);
-            biases[plane] = biased(biases[plane], bias);
+            biases[plane] += bias;
         }
         cast(vectors.seen[0] - before + 1, &sums, &biases);
         Ok(votes)

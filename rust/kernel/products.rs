@@ -37,7 +37,6 @@ impl<T: Copy + Default> Packed<T> {
         &self.values[self.start + i * self.stride..][..self.stride]
     }
 
-    /// All rows from `first` on.
     pub fn rows_from(&self, first: usize) -> &[T] {
         &self.values[self.start..][first * self.stride..self.len * self.stride]
     }

@@ -29,7 +29,7 @@ use super::window::{Updates, Window};
 use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::start;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail};
 use crate::memory::{Grow, collected, tried};
 use crate::monitor::Monitor;
 use crate::online::threads::{each, lock};
@@ -92,13 +92,13 @@ impl Dual {
     ) -> Result<Self> {
         let n = rows.len();
         if has_source && kernel != Kernel::Precomputed {
-            return Err(Error::Invalid("kernel must be precomputed where a source gives its values".into()));
+            bail!("kernel must be precomputed where a source gives its values");
         }
         if !has_source && kernel == Kernel::Precomputed && rows.columns() != n {
-            return Err(Error::Invalid(format!(
+            bail!(
                 "rows must have {n} columns, one for each of them, to be a Gram matrix, got {}",
                 rows.columns()
-            )));
+            );
         }
         let form = GramForm::of(kernel, &[rows], monitor)?;
         // A source's rows are held until they are added to the sums: no more of them than may be kept.
@@ -125,7 +125,6 @@ impl Dual {
         DualRows { dual: self, rows, source, monitor }
     }
 
-    /// N of each plane: at the start, and after each of its updates.
     pub fn norms(&mut self) -> &Norms {
         &self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).norms
     }
@@ -278,7 +277,7 @@ impl Examples for DualRows<'_> {
         let end = end.min(at.pos + memory.window);
         let numbers = collected((at.pos..end).map(|pos| visit.row(pos) as u32))?;
         let Weights::Float(sums) = &mut planes.weights else {
-            return Err(Error::Invalid("sums of examples must be floats".into()));
+            bail!("sums of examples must be floats");
         };
         let sums = sums.own(&())?; // by plane, as they began
         let mut window = Window::new(*self, &mut memory.cache, &numbers, sums)?;

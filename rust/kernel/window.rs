@@ -6,7 +6,7 @@ use super::source::RowSource;
 use super::train::DualRows;
 use crate::arith::kernel::add;
 use crate::arith::simd::{Simd, dispatch};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail};
 use crate::memory::{Grow, collected, filled, matrix};
 use crate::monitor::Flow;
 use crate::rows::{Hint, LoopBody};
@@ -14,7 +14,6 @@ use crate::rows::{Hint, LoopBody};
 /// What has been learnt since the sums of all examples were up to date.
 #[derive(Default)]
 pub struct Updates {
-    /// Distinct examples.
     pub supports: Vec<u32>,
     /// Their rows of the Gram matrix, if a source has given them.
     pub rows: Vec<Dots>,
@@ -41,7 +40,6 @@ pub struct Window<'a> {
     pub before: Vec<(f64, f64)>,
     /// Why it ends before all of its examples are visited, if that is an error.
     pub error: Option<Error>,
-    /// The monitor has ended it.
     pub interrupted: bool,
 }
 
@@ -118,7 +116,7 @@ impl<'a> Window<'a> {
             if source.row(here as usize, &mut row) {
                 return Ok(Dots::Wide(row));
             }
-            Err(Error::Invalid("a row of the Gram matrix could not be had from its source".into()))
+            bail!("a row of the Gram matrix could not be had from its source");
         };
         let row = self.cache.take(here).map_or_else(asked, Ok)?;
         for (value, &number) in self.values[self.at..].iter_mut().zip(&self.numbers[self.at..]) {

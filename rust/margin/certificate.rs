@@ -6,11 +6,11 @@
 //! enlarged instead.
 
 use super::problem::{Bias, MarginProblem, scale_of};
-use crate::arith::twofold::{LOST, SLACK, Twofold, UNIT, down, gamma, power, times_power, up};
+use crate::arith::twofold::{LOST, SLACK, Twofold, UNIT, gamma, power, times_power};
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled, gathered, tried};
+use crate::rows::Entries;
 
-/// Denominator of the dual weights.
 const DENOMINATOR: i64 = 1 << 53;
 /// More than underflow can take from a sum of squares, relative to numbers below 1.
 const TINY: f64 = power(-1000);
@@ -36,7 +36,7 @@ impl Lengths {
             *bound = (*bound * slack + tiny).sqrt() * (1.0 + 4.0 * UNIT);
         }
         let largest = bounds.iter().fold(0.0, |largest: f64, &bound| largest.max(bound));
-        let radius = if problem.found.largest > 0.0 { back_up(largest, shift) } else { 0.0 };
+        let radius = if problem.found.largest > 0.0 { back_up(largest, -shift) } else { 0.0 };
         let back = times_power(1.0, problem.shift - shift);
         if back != 1.0 {
             for bound in &mut bounds {
@@ -98,16 +98,13 @@ impl<'a> Checked<'a> {
 pub fn precise(problem: &MarginProblem, w: &[f64], numbers: &[u32], b: f64) -> Result<Vec<(f64, f64)>> {
     let d = problem.columns();
     let square = gamma(d + 2) * gamma(d + 2) * 2.0;
-    let (mut columns, mut values) = (vec![], vec![]);
+    let mut room = Entries::default();
     let precise = |&number: &u32| {
         let row = number as usize;
         problem.monitor.pause()?;
-        columns.clear();
-        values.clear();
-        problem.rows.read(row, &mut columns, &mut values)?;
         let (mut total, mut size) = (Twofold::default(), 0.0);
-        for (j, x) in columns.iter().zip(&values) {
-            let (x, w) = (x * problem.unit[*j as usize], w[*j as usize]);
+        for (j, x) in room.only(problem.rows, row)?.pairs() {
+            let (x, w) = (x * problem.unit[j], w[j]);
             total.add_product(x, w);
             size += (x * w).abs();
         }
@@ -143,25 +140,31 @@ pub fn norm_ends(w: &[f64], b: f64) -> [f64; 2] {
 /// last rounding, and next to nothing is lost of the others, unless there are 10^8 of them.
 fn root_ends(square: f64, terms: usize) -> [f64; 2] {
     let lost = 2.0 * gamma(terms + 1) * gamma(terms + 1) * square * SLACK + terms as f64 * (2.0 * LOST);
-    let low = (down(down(square)) - lost).max(0.0);
-    [down(low.sqrt()).max(0.0), up((up(up(square)) + lost).sqrt())]
+    let low = (square.next_down().next_down() - lost).max(0.0);
+    [low.sqrt().next_down().max(0.0), (square.next_up().next_up() + lost).sqrt().next_up()]
 }
 
 /// A bound from below of `low / norm`, brought back to the raw scale.
 pub fn quotient(low: f64, norm: f64, shift: i32) -> f64 {
-    let raw = down(low / norm) * power(-shift);
+    back_down((low / norm).next_down(), -shift)
+}
+
+/// A bound from below times a power of two.
+pub fn back_down(low: f64, exponent: i32) -> f64 {
+    let raw = times_power(low, exponent);
     if raw == f64::INFINITY {
         f64::MAX
     } else if raw >= f64::MIN_POSITIVE {
         raw
     } else {
-        down(raw).max(0.0)
+        raw.next_down().max(0.0)
     }
 }
 
-fn back_up(high: f64, shift: i32) -> f64 {
-    let raw = high * power(-shift);
-    if raw >= f64::MIN_POSITIVE { raw } else { up(raw) }
+/// A bound from above times a power of two.
+pub fn back_up(high: f64, exponent: i32) -> f64 {
+    let raw = times_power(high, exponent);
+    if raw >= f64::MIN_POSITIVE { raw } else { raw.next_up() }
 }
 
 /// A certified lower end for the plane `w` and its intercept; -inf if it separates nothing for sure.
@@ -187,7 +190,7 @@ pub fn lower_end(
             low = low.min(value - error);
         }
     }
-    low = down(low);
+    low = low.next_down();
     let is_positive = low > 0.0;
     if !is_positive {
         return Ok((f64::NEG_INFINITY, b));
@@ -224,15 +227,12 @@ pub fn dual_integers(problem: &MarginProblem, numbers: &[u32], a: &[f64]) -> Res
 /// The length of the point with these weights, over the number of groups, rounded up.
 pub fn upper_end(problem: &MarginProblem, numbers: &[u32], k: &[i64]) -> Result<f64> {
     let mut total = filled(Twofold::default(), problem.size())?;
-    let (mut columns, mut values) = (vec![], vec![]);
+    let mut room = Entries::default();
     for (&number, &weight) in numbers.iter().zip(k) {
         problem.monitor.pause()?;
-        columns.clear();
-        values.clear();
-        problem.read(number as usize, &mut columns, &mut values)?;
         let weight = weight as f64 * problem.sign(number as usize);
-        for (j, x) in columns.iter().zip(&values) {
-            total[*j as usize].add_product(weight, *x);
+        for (j, x) in problem.entries(number as usize, &mut room)? {
+            total[j].add_product(weight, x);
         }
     }
     let m = numbers.len() + 1;
@@ -244,7 +244,8 @@ pub fn upper_end(problem: &MarginProblem, numbers: &[u32], k: &[i64]) -> Result<
         (value + (error + m as f64 * (4.0 * LOST))) * (1.0 + 4.0 * UNIT) * power(-53)
     };
     let bounds = collected(total.iter().map(bound))?;
-    Ok(back_up(up(norm_ends(&bounds, 0.0)[1] / problem.groups() as f64), problem.shift))
+    let length = norm_ends(&bounds, 0.0)[1] / problem.groups() as f64;
+    Ok(back_up(length.next_up(), -problem.shift))
 }
 
 #[cfg(test)]

@@ -47,7 +47,6 @@ pub struct Descent<'a> {
     squares: Vec<f64>,
     now: Plane,
     weights: Vec<f64>,
-    /// Rows to visit, ascending.
     active: Vec<u32>,
     /// Where their orders are drawn.
     order: Vec<u32>,

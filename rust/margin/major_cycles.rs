@@ -11,7 +11,6 @@ use crate::monitor::Monitor;
 pub const ZERO: f64 = 1e-28;
 /// Rows that are added after one look at the scores of the working set.
 const BATCH: usize = 15;
-/// Corrections in a row.
 const REFINEMENTS: usize = 4;
 /// Major cycles in a row that do not shorten v.
 const STALLS: usize = 20;
@@ -38,13 +37,11 @@ impl<'a> Work<'a> {
         Ok(self.passes + self.majors + self.sweeps < self.max_steps)
     }
 
-    /// Asks the monitor.
     pub fn pause(&self) -> Result<()> {
         self.monitor.pause()
     }
 }
 
-/// Runs the method on the working set to a tolerance.
 pub fn run(working: &WorkingSet, corral: &mut Corral, tau: f64, work: &mut Work) -> Result<()> {
     let mut s = filled(0.0, working.len())?;
     let (mut refined, mut stalled, mut best) = (0, 0, f64::INFINITY);

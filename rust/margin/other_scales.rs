@@ -14,6 +14,7 @@ use super::wolfe::{NearestPoint, nearest_point};
 use crate::arith::twofold::{exponent, power, times_power};
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled, gathered};
+use crate::rows::Entries;
 
 /// A relative gap that leaves room for rounding; more is not needed to separate.
 const ENOUGH: f64 = 1e-3;
@@ -77,15 +78,10 @@ pub fn decide(
 fn column_units(problem: &MarginProblem) -> Result<Vec<f64>> {
     let d = problem.columns();
     let (mut low, mut high) = (filled(f64::INFINITY, d)?, filled(f64::NEG_INFINITY, d)?);
-    let mut counts = filled(0, d)?;
-    let (mut columns, mut values) = (vec![], vec![]);
+    let (mut counts, mut room) = (filled(0, d)?, Entries::default());
     for row in 0..problem.len() {
         problem.monitor.pause()?;
-        columns.clear();
-        values.clear();
-        problem.rows.read(row, &mut columns, &mut values)?;
-        for (j, &x) in columns.iter().zip(&values) {
-            let j = *j as usize;
+        for (j, x) in room.only(problem.rows, row)?.pairs() {
             (low[j], high[j]) = (low[j].min(x), high[j].max(x));
             counts[j] += 1;
         }

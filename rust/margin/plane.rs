@@ -1,14 +1,14 @@
 //! The margin of a given plane, as an interval that contains it.
 
-use super::certificate::{Checked, Lengths, norm_ends, precise, quotient};
+use super::certificate::{Checked, Lengths, back_down, back_up, norm_ends, precise, quotient};
 use super::problem::{Bias, MarginProblem, survey};
 use crate::arith::environment::standard;
 use crate::arith::sign::ExactSum;
-use crate::arith::twofold::{UNIT, down, exponent, times_power, up};
-use crate::error::{Error, Result};
+use crate::arith::twofold::{UNIT, exponent, times_power};
+use crate::error::{Error, Result, bail, ensure};
 use crate::memory::{Grow, collected, gathered};
 use crate::monitor::Monitor;
-use crate::rows::Matrix;
+use crate::rows::{Entries, Matrix};
 
 /// Refuses labels that are not one 0 or 1 for each row, and no rows at all.
 pub fn check_signs(rows: &dyn Matrix, labels: &[u32]) -> Result<()> {
@@ -39,33 +39,26 @@ pub fn margin(
 ) -> Result<(f64, f64, Vec<u32>)> {
     standard(|| {
         check_signs(rows, labels)?;
-        let invalid = |text: String| Err(Error::Invalid(text));
         if coef.len() != rows.columns() {
             let d = rows.columns();
-            return invalid(format!(
-                "coef must have shape ({d},), one weight for each column, got ({},)",
-                coef.len()
-            ));
+            bail!("coef must have shape ({d},), one weight for each column, got ({},)", coef.len());
         }
         let b = intercept.unwrap_or(0.0);
         if !b.is_finite() || coef.iter().any(|w| !w.is_finite()) {
-            return invalid("coef and intercept must be finite, got NaN or infinity; train again".into());
+            bail!("coef and intercept must be finite, got NaN or infinity; train again");
         }
         let largest = coef.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
-        if largest == 0.0 {
-            return invalid("coef must not be all zeros: such a plane has no margin; train first".into());
-        }
+        ensure!(largest != 0.0, "coef must not be all zeros: such a plane has no margin; train first");
         let problem =
             MarginProblem::new(rows, labels, Bias::None, survey(rows, monitor)?, None, (threads, monitor))?;
         let lengths = Lengths::new(&problem)?;
         let power = -exponent(largest);
         let w = collected(coef.iter().map(|w| times_power(*w, power)))?;
         let shifted = times_power(times_power(b, power), problem.shift);
-        if !shifted.is_finite() {
-            return invalid(format!(
-                "intercept must not exceed the activations so far, got {b:?}; scale the features or the weights"
-            ));
-        }
+        ensure!(
+            shifted.is_finite(),
+            "intercept must not exceed the activations so far, got {b:?}; scale the features or the weights"
+        );
         let checked = Checked::new(&problem, &lengths, &w)?;
         let offending = offending(&problem, &checked, coef, b, shifted)?;
         if !offending.is_empty() {
@@ -78,31 +71,15 @@ pub fn margin(
                 high = high.min(value + error);
             }
         }
-        (low, high) = (down(low).max(0.0), up(high));
+        (low, high) = (low.next_down().max(0.0), high.next_up());
         let back = -problem.shift - power;
         if !normalize {
             return Ok((back_down(low, back), back_up(high, back), offending));
         }
         let ends = norm_ends(&w, 0.0);
-        let upper = back_up(up(high / ends[0]), -problem.shift);
+        let upper = back_up((high / ends[0]).next_up(), -problem.shift);
         Ok((quotient(low, ends[1], problem.shift), upper, offending))
     })
-}
-
-fn back_down(a: f64, exponent: i32) -> f64 {
-    let raw = times_power(a, exponent);
-    if raw == f64::INFINITY {
-        f64::MAX
-    } else if raw >= f64::MIN_POSITIVE {
-        raw
-    } else {
-        down(raw).max(0.0)
-    }
-}
-
-fn back_up(a: f64, exponent: i32) -> f64 {
-    let raw = times_power(a, exponent);
-    if raw >= f64::MIN_POSITIVE { raw } else { up(raw) }
 }
 
 fn offending(
@@ -132,11 +109,10 @@ fn offending(
 /// Whether a row is on the plane or on the wrong side of it, exactly.
 fn is_wrong(problem: &MarginProblem, row: u32, coef: &[f64], b: f64) -> Result<bool> {
     problem.monitor.pause()?;
-    let (mut columns, mut values, mut exact) = (vec![], vec![], ExactSum::default());
-    problem.rows.read(row as usize, &mut columns, &mut values)?;
+    let mut exact = ExactSum::default();
     exact.add_product(b, 1.0);
-    for (j, x) in columns.iter().zip(&values) {
-        exact.add_product(*x, coef[*j as usize]);
+    for (j, x) in Entries::default().only(problem.rows, row as usize)?.pairs() {
+        exact.add_product(x, coef[j]);
     }
     let sign = if problem.labels[row as usize] == 1 { exact.sign() } else { -exact.sign() };
     Ok(sign <= 0)

@@ -8,12 +8,12 @@
 use std::ops::Range;
 
 use crate::arith::twofold::{exponent, power};
-use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, filled};
+use crate::error::{Result, bail};
+use crate::memory::{collected, filled};
 use crate::monitor::Monitor;
 use crate::online::of_each_row;
 use crate::online::threads::each;
-use crate::rows::{Matrix, Survey, strip};
+use crate::rows::{Entries, Matrix, Survey, strip};
 
 /// Scales beyond these would leave the range of floats.
 const LARGEST_SHIFT: i32 = 1000;
@@ -58,17 +58,13 @@ pub fn survey(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Survey> {
 
 /// Names the first value of some rows that is NaN or infinite.
 fn check_finite(rows: &dyn Matrix, some: Range<usize>) -> Result<()> {
-    let (mut columns, mut values) = (vec![], vec![]);
+    let mut room = Entries::default();
     for row in some {
-        columns.clear();
-        values.clear();
-        rows.read(row, &mut columns, &mut values)?;
-        if let Some(place) = values.iter().position(|x| !x.is_finite()) {
-            return Err(Error::Invalid(format!(
-                "rows must be finite, got NaN or infinity in row {row}, column {}; \
-                 remove the row or impute the value",
-                columns[place]
-            )));
+        if let Some((column, _)) = room.only(rows, row)?.pairs().find(|(_, x)| !x.is_finite()) {
+            bail!(
+                "rows must be finite, got NaN or infinity in row {row}, column {column}; \
+                 remove the row or impute the value"
+            );
         }
     }
     Ok(())
@@ -179,18 +175,15 @@ impl<'a> MarginProblem<'a> {
         of_each_row(self.rows, self.threads, self.monitor, |range, out| self.rows.squares(range, &unit, out))
     }
 
-    /// Appends the columns and values of a scaled row, without its sign.
-    pub fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()> {
-        let start = values.len();
-        self.rows.read(row, columns, values)?;
-        for (j, x) in columns[start..].iter().zip(&mut values[start..]) {
-            *x *= self.unit[*j as usize];
-        }
-        if self.bias == Bias::Augmented {
-            columns.try_push(self.columns() as i64)?;
-            values.try_push(self.constant)?;
-        }
-        Ok(())
+    /// Columns and values of a scaled row, without its sign.
+    pub fn entries<'b>(
+        &'b self,
+        row: usize,
+        room: &'b mut Entries,
+    ) -> Result<impl Iterator<Item = (usize, f64)> + use<'b>> {
+        let constant = (self.bias == Bias::Augmented).then_some((self.columns(), self.constant));
+        let own = room.only(self.rows, row)?.pairs().map(|(j, x)| (j, x * self.unit[j]));
+        Ok(own.chain(constant))
     }
 
     /// `v += c*x` of a scaled row, without its sign; `c` is 1 or -1.
@@ -200,10 +193,7 @@ impl<'a> MarginProblem<'a> {
             // A product with the sign is exact, so it may come first.
             self.rows.axpy(row, c * unit, own);
         } else {
-            let (mut columns, mut values) = (vec![], vec![]);
-            self.rows.read(row, &mut columns, &mut values)?;
-            for (j, x) in columns.iter().zip(&values) {
-                let j = *j as usize;
+            for (j, x) in Entries::default().only(self.rows, row)?.pairs() {
                 own[j] += c * (x * self.unit[j]);
             }
         }

@@ -12,8 +12,8 @@ use crate::arith::factor::inner;
 use crate::arith::twofold::{LOST, Twofold, UNIT, exponent, gamma, power};
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled, refill, tried};
+use crate::rows::Entries;
 
-/// Largest system that is inverted.
 const LARGEST_INVERSE: usize = 1500;
 
 /// How the rows prove that the hulls meet, and which of them have a positive weight; None if they do not.
@@ -23,14 +23,9 @@ pub fn prove(
     a: &[f64],
 ) -> Result<Option<(&'static str, Vec<bool>)>> {
     let k = numbers.len();
-    let read = |&number: &u32| {
-        let (mut columns, mut values) = (vec![], vec![]);
-        problem.rows.read(number as usize, &mut columns, &mut values)?;
-        Ok((columns, values))
-    };
-    let rows = tried(numbers.iter().map(read))?;
+    let rows = Entries::of(problem.rows, numbers)?;
     let label = |i: usize| problem.labels[numbers[i] as usize];
-    if k == 2 && label(0) != label(1) && rows[0] == rows[1] {
+    if k == 2 && label(0) != label(1) && rows.row(0) == rows.row(1) {
         return Ok(Some(("pair", filled(true, 2)?)));
     }
     let system = equations(problem, numbers, &rows)?;
@@ -46,12 +41,14 @@ pub fn prove(
 }
 
 /// One equation for each column that is not 0, without those that say the same, then one for each group.
-fn equations(problem: &MarginProblem, numbers: &[u32], rows: &[(Vec<i64>, Vec<f64>)]) -> Result<System> {
+fn equations(problem: &MarginProblem, numbers: &[u32], rows: &Entries) -> Result<System> {
     let k = numbers.len();
     let sign = |i: usize| problem.sign(numbers[i] as usize);
     let mut entries = Vec::new();
-    for (i, (columns, values)) in rows.iter().enumerate() {
-        entries.try_extend(columns.iter().zip(values).map(|(&j, x)| (j, i as u32, sign(i) * x)))?;
+    for i in 0..k {
+        for (j, x) in rows.row(i).pairs() {
+            entries.try_push((j, i as u32, sign(i) * x))?;
+        }
     }
     problem.monitor.pause()?;
     entries.sort_unstable_by_key(|&(j, i, _)| (j, i));

@@ -36,7 +36,6 @@ impl System {
         self.ends.try_push(self.entries.len())
     }
 
-    /// How many equations there are.
     pub fn len(&self) -> usize {
         self.ends.len()
     }

@@ -9,10 +9,10 @@ use super::problem::{Bias, MarginProblem, survey};
 use super::solvers::solve;
 use super::wolfe::NearestPoint;
 use crate::arith::environment::standard;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::memory::{filled, gathered};
 use crate::monitor::Monitor;
-use crate::rows::Matrix;
+use crate::rows::{Entries, Matrix};
 
 /// An upper end below this part of the radius is nothing but rounding.
 const ROUNDING: f64 = 1e-13;
@@ -82,9 +82,7 @@ pub fn separate(
     standard(|| {
         check_signs(rows, labels)?;
         let &Options { bias, tol, max_steps, threads, .. } = options;
-        if !(tol > 0.0 && tol.is_finite()) {
-            return Err(Error::Invalid(format!("tol must be positive and finite, got {tol:?}")));
-        }
+        ensure!(tol > 0.0 && tol.is_finite(), "tol must be positive and finite, got {tol:?}");
         let problem =
             MarginProblem::new(rows, labels, bias, survey(rows, monitor)?, None, (threads, monitor))?;
         let lengths = Lengths::new(&problem)?;
@@ -164,15 +162,12 @@ fn judge(problem: &MarginProblem, lengths: &Lengths, found: &NearestPoint) -> Re
 
 /// A direction that is not 0, if there is one: the first row that is not.
 fn some_row(problem: &MarginProblem) -> Result<Vec<f64>> {
-    let (mut columns, mut values) = (vec![], vec![]);
-    let mut coef = filled(0.0, problem.columns())?;
+    let (mut coef, mut room) = (filled(0.0, problem.columns())?, Entries::default());
     for row in 0..problem.len() {
         problem.monitor.pause()?;
-        problem.rows.read(row, &mut columns, &mut values)?;
-        if !values.is_empty() {
-            for (j, x) in columns.iter().zip(&values) {
-                coef[*j as usize] = problem.sign(row) * x;
-            }
+        let found = room.only(problem.rows, row)?;
+        if !found.values.is_empty() {
+            found.pairs().for_each(|(j, x)| coef[j] = problem.sign(row) * x);
             return Ok(powered(coef, None).0);
         }
     }

@@ -6,6 +6,7 @@ use crate::arith::dot::{dot, dot_entries};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::Result;
 use crate::memory::{Grow, filled};
+use crate::rows::Entries;
 
 /// About so many rows have a part in the centre.
 const SAMPLE: usize = 4096;
@@ -99,20 +100,16 @@ impl WorkingSet {
 
     /// Copies rows; none of them may be there already.
     pub fn add(&mut self, problem: &MarginProblem, numbers: &[u32]) -> Result<()> {
-        let (mut own, mut read) = (vec![], vec![]);
+        let mut room = Entries::default();
         for &number in numbers {
             let (row, y) = (number as usize, problem.sign(number as usize));
+            let mut entries = problem.entries(row, &mut room)?;
             match &mut self.store {
                 Store::Full(u) => {
                     let start = u.len();
-                    own.clear();
-                    read.clear();
-                    problem.read(row, &mut own, &mut read)?;
                     u.try_resize(start + self.size, 0.0)?;
                     let u = &mut u[start..];
-                    for (j, x) in own.iter().zip(&read) {
-                        u[*j as usize] = *x;
-                    }
+                    entries.for_each(|(j, x)| u[j] = x);
                     if let Some(centre) = &self.centre {
                         u.iter_mut().zip(centre).for_each(|(u, c)| *u -= c);
                     }
@@ -121,9 +118,10 @@ impl WorkingSet {
                     }
                 }
                 Store::Entries { start, columns, values } => {
-                    let begin = values.len();
-                    problem.read(row, columns, values)?;
-                    values[begin..].iter_mut().for_each(|x| *x *= y);
+                    entries.try_for_each(|(j, x)| {
+                        columns.try_push(j as i64)?;
+                        values.try_push(x * y)
+                    })?;
                     start.try_push(values.len())?;
                 }
             }

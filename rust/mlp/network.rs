@@ -2,7 +2,7 @@
 
 use crate::arith::environment::standard;
 use crate::arith::neuron::{self, Activation};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::memory::{Grow, filled, tried};
 use crate::monitor::{Monitor, NUMBERS, pieces};
 use crate::order::SplitMix64;
@@ -22,7 +22,6 @@ impl Layer {
         self.intercept.len()
     }
 
-    /// One of the same shape, all zeros.
     pub fn zeros(&self) -> Result<Self> {
         Ok(Self { coef: filled(0.0, self.coef.len())?, intercept: filled(0.0, self.intercept.len())? })
     }
@@ -46,17 +45,17 @@ impl Network {
     /// Random weights; `sizes` are the numbers of neurons from the input on.
     pub fn start(sizes: &[usize], activation: Activation, seed: u64, monitor: &dyn Monitor) -> Result<Self> {
         standard(|| {
-            if sizes.contains(&0) {
-                let text = format!("every layer must have at least one neuron, got the sizes {sizes:?}");
-                return Err(Error::Invalid(text));
-            }
+            ensure!(
+                !sizes.contains(&0),
+                "every layer must have at least one neuron, got the sizes {sizes:?}"
+            );
             let mut layers = Vec::new();
             for (number, pair) in sizes.windows(2).enumerate() {
                 let (inputs, neurons) = (pair[0], pair[1]);
                 let weights = inputs.checked_mul(neurons).ok_or(Error::Memory)?;
                 let mut random = SplitMix64::of_epoch(seed, START_EPOCH, number as u64);
                 let bound = neuron::bound(inputs, neurons, activation);
-                let mut draw = |count| {
+                let mut draw = |count| -> Result<_> {
                     let mut drawn = Vec::new();
                     for piece in pieces(count, 1, monitor) {
                         drawn.try_extend(piece?.map(|_| neuron::start(random.draw(), bound)))?;
@@ -69,7 +68,6 @@ impl Network {
         })
     }
 
-    /// Neurons of the output.
     pub fn outputs(&self) -> usize {
         self.layers.last().map_or(0, Layer::neurons)
     }
@@ -103,8 +101,6 @@ impl Network {
 
 /// Rows that are read between two looks at the monitor, by layers of so many weights each.
 pub(super) fn strip(columns: usize, weights: impl Iterator<Item = usize>) -> Result<usize> {
-    if columns == 0 {
-        return Err(Error::Invalid("rows must have at least one column for layers of neurons, got 0".into()));
-    }
+    ensure!(columns != 0, "rows must have at least one column for layers of neurons, got 0");
     Ok(NUMBERS / weights.fold(columns, usize::saturating_add).max(1) + 1)
 }

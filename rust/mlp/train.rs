@@ -19,7 +19,7 @@ use super::network::{Layer, Network};
 use crate::arith::environment::standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail, ensure};
 use crate::memory::{Grow, collected, filled, tried};
 use crate::monitor::Monitor;
 use crate::monitor::{refill, unless_interrupted};
@@ -44,7 +44,6 @@ pub struct NetworkRun {
     weights: Option<Vec<f64>>,
     /// Those of all examples together.
     weight: f64,
-    /// The examples of a weight above 0.
     visited: Vec<u32>,
     settings: NetworkSettings,
     pass: BatchPass,
@@ -62,12 +61,9 @@ impl NetworkRun {
     ) -> Result<Self> {
         let (n, classes) = (rows.len(), network.outputs().max(2));
         if labels.len() != n || n == 0 || labels.iter().any(|&label| label as usize >= classes) {
-            let text = format!("labels must be {n} numbers below {classes}, and at least one");
-            return Err(Error::Invalid(text));
+            bail!("labels must be {n} numbers below {classes}, and at least one");
         }
-        if settings.batch_size < 1 {
-            return Err(Error::Invalid("batch_size must be at least 1, got 0".into()));
-        }
+        ensure!(settings.batch_size >= 1, "batch_size must be at least 1, got 0");
         let (visited, weight) = match &weights {
             None => (collected(0..n as u32)?, n as f64),
             Some(weights) => visited(weights, n)?,
@@ -93,7 +89,7 @@ impl NetworkRun {
                 return Err(Error::Overflow { epoch: number });
             }
             let weight = if is_whole { self.weight } else { done.weight };
-            let loss = if weight > 0.0 { neuron::mean(done.loss, weight) } else { 0.0 };
+            let loss = if weight > 0.0 { done.loss / weight } else { 0.0 };
             Epoch::of_one_decision(done.mistakes, loss, !is_whole)
         })
     }
@@ -149,13 +145,13 @@ struct Tally {
 
 /// The examples of a weight above 0, and all weights together, added in stored order.
 fn visited(weights: &[f64], n: usize) -> Result<(Vec<u32>, f64)> {
-    if weights.len() != n {
-        let text =
-            format!("sample_weight must have {n} entries, one for each example, got {}", weights.len());
-        return Err(Error::Invalid(text));
-    }
+    ensure!(
+        weights.len() == n,
+        "sample_weight must have {n} entries, one for each example, got {}",
+        weights.len()
+    );
     if let Some(weight) = weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
-        return Err(Error::Invalid(format!("sample_weight must be finite and at least 0, got {weight}")));
+        bail!("sample_weight must be finite and at least 0, got {weight}");
     }
     let (mut visited, mut total) = (Vec::new(), 0.0);
     for (row, &weight) in (0..).zip(weights) {
@@ -165,8 +161,7 @@ fn visited(weights: &[f64], n: usize) -> Result<(Vec<u32>, f64)> {
         }
     }
     if visited.is_empty() || !f64::is_finite(total) {
-        let text = format!("sample_weight must add up to a finite number above 0, got {total}");
-        return Err(Error::Invalid(text));
+        bail!("sample_weight must add up to a finite number above 0, got {total}");
     }
     Ok((visited, total))
 }
@@ -199,8 +194,9 @@ impl Leaf for Example<'_> {
         }
         let is_mistake = neuron::is_mistake(&values[last + 1], label);
         errors[last].copy_from_slice(&values[last + 1]);
-        let loss = neuron::judge(&mut errors[last], label);
-        let loss = neuron::weigh(&mut errors[last], loss, weight);
+        let loss = neuron::judge(&mut errors[last], label) * weight;
+        // A weight of 1 changes no bit.
+        errors[last].iter_mut().for_each(|error| *error *= weight);
         for layer in (0..=last).rev() {
             let (before, after) = errors.split_at_mut(layer);
             let (delta, h) = (&after[0], &values[layer]);

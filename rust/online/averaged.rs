@@ -19,7 +19,7 @@ use super::run::State;
 use crate::arith::average::{average as mean, averages_are_finite, timed};
 use crate::arith::finite::{LARGE, all_finite};
 use crate::arith::step::start;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::memory::{Grow, boxed, collected, filled};
 use crate::monitor::{Monitor, copied, each, pieces};
 use crate::online::run::problem::Problem;
@@ -48,7 +48,6 @@ pub static KIND: Kind = Kind {
     })
 };
 
-/// The means of a model.
 fn answer(
     model: &Model,
     coef: Table,
@@ -172,7 +171,6 @@ impl Averaged {
         self.undo.as_ref()
     }
 
-    /// The sums as they stand.
     pub(in crate::online) fn numbers(&self) -> Option<&[f64]> {
         self.coef.numbers()
     }
@@ -191,13 +189,12 @@ impl Averaged {
 impl Learner for Averaged {
     fn check(&self, state: &State) -> Result<()> {
         let ([planes, columns], [u, d]) = (state.coef.shape(), self.coef.shape());
-        if [self.intercept.len(), u, d] == [planes, planes, columns] {
-            return Ok(());
-        }
-        Err(Error::Invalid(format!(
+        ensure!(
+            [self.intercept.len(), u, d] == [planes, planes, columns],
             "coef_u and intercept_u must have the shapes of coef and intercept, got {u} x {d} and {} numbers for {planes} x {columns} and {planes}",
-            self.intercept.len(),
-        )))
+            self.intercept.len()
+        );
+        Ok(())
     }
 
     fn begin(&mut self, _problem: &Problem, _threads: usize, monitor: &dyn Monitor) -> Result<()> {

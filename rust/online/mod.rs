@@ -24,7 +24,6 @@ pub use threads::{of_planes, worthwhile};
 pub use training::{Given, Training};
 pub use votes::{VoteVectors, votes};
 
-/// The learners of planes.
 pub static LEARNERS: [(&str, &Kind); 4] = [
     ("perceptron", &perceptron::KIND),
     ("averaged", &averaged::KIND),

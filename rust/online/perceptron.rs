@@ -13,8 +13,8 @@ use super::rule::{Kind, Learner, Numbers, Rule};
 use super::run::State;
 use crate::arith::dot::dot;
 use crate::arith::environment::standard;
-use crate::arith::step::{moved_by, signed, updates_needed};
-use crate::error::{Error, Result};
+use crate::arith::step::signed;
+use crate::error::{Error, Result, ensure};
 use crate::memory::collected;
 use crate::monitor::Monitor;
 use crate::online::run::problem::Problem;
@@ -70,24 +70,24 @@ pub fn updates_until_right(
     step: f64,
 ) -> Result<Option<f64>> {
     standard(|| {
-        if x.len() != w.len() {
-            return Err(Error::Invalid(format!(
-                "x and w must be vectors of equal length, got {} and {}",
-                x.len(),
-                w.len()
-            )));
-        }
+        ensure!(
+            x.len() == w.len(),
+            "x and w must be vectors of equal length, got {} and {}",
+            x.len(),
+            w.len()
+        );
         let m = signed(dot(x, w) + b.unwrap_or(0.0), positive);
         if m > 0.0 && m.is_finite() {
             return Ok(None);
         }
-        let shift = moved_by(step, dot(x, x), b.is_some());
-        if shift == 0.0 {
-            return Err(Error::Invalid(
-                "x has norm 0 and there is no intercept: no update changes that; pass b or scale x".into(),
-            ));
-        }
-        let bound = updates_needed(m, shift);
+        let square = dot(x, x);
+        // How far one update moves the activation.
+        let shift = step * if b.is_some() { square + 1.0 } else { square };
+        ensure!(
+            shift != 0.0,
+            "x has norm 0 and there is no intercept: no update changes that; pass b or scale x"
+        );
+        let bound = -m / shift;
         if m.is_finite() && shift.is_finite() && bound.is_finite() {
             Ok(Some(bound.floor()))
         } else {

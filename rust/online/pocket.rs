@@ -23,7 +23,7 @@ use super::threads::share_out;
 use crate::arith::average::timed;
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::memory::{Grow, boxed, collected};
 use crate::monitor::{Monitor, filled, mapped};
 use crate::online::run::problem::{Problem, Settings};
@@ -36,9 +36,7 @@ pub enum Check {
     Run,
     /// As soon as a run weighs more than the one recorded with the pocket's vector.
     Ratchet,
-    /// After every update.
     Update,
-    /// At the end of each epoch.
     Epoch,
 }
 
@@ -49,7 +47,6 @@ pub struct Swap {
     /// Examples seen when it was counted.
     pub t: u64,
     pub errors: f64,
-    /// Whether it was an average.
     pub average: bool,
 }
 
@@ -71,7 +68,6 @@ pub static KIND: Kind = Kind {
     })
 };
 
-/// The pocket of each plane.
 pub struct Pocket {
     check: Check,
     fit_intercept: bool,
@@ -153,7 +149,6 @@ impl Pocket {
         Ok(Self { check, fit_intercept, planes })
     }
 
-    /// The rules of some planes.
     fn rules<'a>(
         &'a mut self,
         problem: &'a Problem,
@@ -310,10 +305,11 @@ impl Rule for PocketRule<'_> {
 impl Learner for Pocket {
     fn check(&self, state: &State) -> Result<()> {
         let first = self.planes.first().map_or(0, |plane| plane.now.0.len());
-        if state.coef.shape() == [self.planes.len(), first] {
-            return Ok(());
-        }
-        Err(Error::Invalid("the pocket must be made of the state that the run begins with".into()))
+        ensure!(
+            state.coef.shape() == [self.planes.len(), first],
+            "the pocket must be made of the state that the run begins with"
+        );
+        Ok(())
     }
 
     fn begin(&mut self, problem: &Problem, threads: usize, monitor: &dyn Monitor) -> Result<()> {

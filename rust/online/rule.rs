@@ -28,7 +28,6 @@ pub trait Rule: Send {
         Ok(())
     }
 
-    /// Whether all that it remembers is finite.
     fn is_finite(&self) -> bool;
 }
 

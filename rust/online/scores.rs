@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::threads::{each, worthwhile};
 use crate::arith::finite::FirstLargest;
 use crate::arith::simd::dispatch;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::memory::filled;
 use crate::monitor::{Monitor, NUMBERS};
 use crate::rows::{Arranged, Rows, arranged_otherwise, row_entries, strip};
@@ -30,10 +30,7 @@ pub fn scores(
     let (n, planes) = (rows.len(), intercept.len());
     if planes == 0 || !coef.has_shape(planes, rows.columns()) {
         let columns = rows.columns();
-        return Err(Error::Invalid(format!(
-            "coef must hold {planes} x {columns} weights, got {}",
-            coef.len()
-        )));
+        bail!("coef must hold {planes} x {columns} weights, got {}", coef.len());
     }
     assert_eq!(out.len(), n * planes);
     let threads = worthwhile(threads, rows.entries(0..n).saturating_mul(planes));

@@ -126,7 +126,6 @@ impl Training {
         self.settings.seed = seed;
     }
 
-    /// Calls `f` on the run, its problem and its learner.
     fn with<R>(
         &mut self,
         given: Given,
@@ -144,7 +143,6 @@ impl Training {
         self.with(given, |run, problem, learner| run.epoch(problem, learner, number, monitor))
     }
 
-    /// Runs a part of an epoch: see [`Run::part`].
     pub fn part(
         &mut self,
         given: Given,
@@ -155,7 +153,6 @@ impl Training {
         self.with(given, |run, problem, learner| run.part(problem, learner, number, losses, monitor))
     }
 
-    /// A decision goes on no more.
     pub fn end(&mut self, given: Given, decision: usize, monitor: &dyn Monitor) -> Result<()> {
         self.with(given, |run, problem, learner| run.end(problem, learner, decision, monitor))
     }
@@ -177,7 +174,6 @@ impl Training {
         Ok(Learnt { passed, ..self.learnt_with(state, sums, monitor)? })
     }
 
-    /// What the settings track.
     pub fn tracked(&self, monitor: &dyn Monitor) -> Result<Passed> {
         self.run.tracked(&self.settings, monitor)
     }

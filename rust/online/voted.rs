@@ -16,7 +16,7 @@ use super::rule::{Kind, Learner, Numbers, Rule};
 use super::run::State;
 use crate::arith::average::timed;
 use crate::arith::step::start;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, ensure};
 use crate::memory::{Grow, boxed, collected, filled};
 use crate::monitor::{Monitor, Pace, each};
 use crate::online::run::problem::Problem;
@@ -123,28 +123,26 @@ impl<'a> Log<'a> {
         bias: &'a [f64],
         stored: usize,
     ) -> Result<Self> {
-        let invalid = |text: String| Err(Error::Invalid(text));
         let ends = start.first().copied() == Some(0) && start.last().copied() == Some(row.len() as i64);
         if start.len() < 2 || !ends || start.windows(2).any(|pair| pair[0] > pair[1]) {
-            return invalid(format!(
+            bail!(
                 "log_start must rise from 0 to {}, the number of entries, with one number more than there are planes",
                 row.len()
-            ));
+            );
         }
         for (name, steps) in [("log_step", step), ("log_bias", bias)] {
-            if steps.len() != row.len() {
-                return invalid(format!(
-                    "log_row and {name} must have equal lengths, got {} and {}",
-                    row.len(),
-                    steps.len()
-                ));
-            }
+            ensure!(
+                steps.len() == row.len(),
+                "log_row and {name} must have equal lengths, got {} and {}",
+                row.len(),
+                steps.len()
+            );
             if let Some(step) = steps.iter().find(|step| !step.is_finite()) {
-                return invalid(format!("{name} must be finite, got {step}"));
+                bail!("{name} must be finite, got {step}");
             }
         }
         if let Some(row) = row.iter().find(|&&row| row < 0 || row as usize >= stored) {
-            return invalid(format!("log_row must name one of {stored} stored rows, got {row}"));
+            bail!("log_row must name one of {stored} stored rows, got {row}");
         }
         Ok(Self { start, row, step, bias })
     }
@@ -186,32 +184,27 @@ pub fn replay(
     mut sums: Sums,
     monitor: &dyn Monitor,
 ) -> Result<Sums> {
-    if t.len() != log.step.len() {
-        return Err(Error::Invalid(format!(
-            "log_t must have one number for each of {} entries, got {}",
-            log.step.len(),
-            t.len()
-        )));
-    }
+    ensure!(
+        t.len() == log.step.len(),
+        "log_t must have one number for each of {} entries, got {}",
+        log.step.len(),
+        t.len()
+    );
     for numbers in [&mut sums.coef, &mut sums.intercept, &mut sums.coef_u, &mut sums.intercept_u] {
         each(numbers, |w| *w = start(*w), monitor)?;
     }
     let (d, cost) = (stored.columns(), 4 * (row_entries(stored) + 1));
     let mut pace = Pace::new(monitor);
-    if upto.len() != log.planes() {
-        return Err(Error::Invalid(format!(
-            "upto must have one number for each of {} planes, got {}",
-            log.planes(),
-            upto.len()
-        )));
-    }
+    ensure!(
+        upto.len() == log.planes(),
+        "upto must have one number for each of {} planes, got {}",
+        log.planes(),
+        upto.len()
+    );
     for (k, &upto) in upto.iter().enumerate() {
         let entries = log.entries(k);
         if upto < 0 || upto as usize > entries.len() {
-            return Err(Error::Invalid(format!(
-                "upto must be from 0 to {}, the number of entries of plane {k}, got {upto}",
-                entries.len()
-            )));
+            bail!("upto must be from 0 to {}, the number of entries of plane {k}, got {upto}", entries.len());
         }
         let (w, u) = (&mut sums.coef[k * d..][..d], &mut sums.coef_u[k * d..][..d]);
         for place in entries.take(upto as usize) {

@@ -11,7 +11,7 @@ use super::voted::Log;
 use crate::arith::environment::standard;
 use crate::arith::gram::{largest_if_whole, stays_exact, vote};
 use crate::arith::step::start;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail, ensure};
 use crate::memory::{Grow, filled, refill};
 use crate::monitor::{Monitor, NUMBERS, Pace, copied, mapped, pieces};
 use crate::rows::{Arranged, Ballot, Chosen, Matrix, Narrow, OwnColumns, RenamedRows, Rows, Tie, over};
@@ -43,30 +43,25 @@ pub struct VoteVectors<'a> {
 impl<'a> VoteVectors<'a> {
     fn check(&self, rows: &dyn Rows) -> Result<()> {
         let (planes, d) = (self.log.planes(), rows.columns());
-        let invalid = |text: String| Err(Error::Invalid(text));
-        if self.stored.columns() != d {
-            return invalid(format!(
-                "stored_rows must have {d} columns like rows, got {}",
-                self.stored.columns()
-            ));
-        }
+        ensure!(
+            self.stored.columns() == d,
+            "stored_rows must have {d} columns like rows, got {}",
+            self.stored.columns()
+        );
         if self.coef.len() != planes * d || self.intercept.len() != planes {
-            return invalid(format!("coef must hold {planes} x {d} weights, got {}", self.coef.len()));
+            bail!("coef must hold {planes} x {d} weights, got {}", self.coef.len());
         }
         let vectors = self.log.entries(planes - 1).end + planes;
-        if self.counts.len() != vectors {
-            return invalid(format!(
-                "log_count must have {vectors} entries, one for each vector, got {}",
-                self.counts.len()
-            ));
-        }
+        ensure!(
+            self.counts.len() == vectors,
+            "log_count must have {vectors} entries, one for each vector, got {}",
+            self.counts.len()
+        );
         let total = self
             .counts
             .iter()
             .try_fold(0_i64, |total, &count| if count < 0 { None } else { total.checked_add(count) });
-        if total.is_none() {
-            return invalid("log_count must be at least 0 and add up to less than 2^63".into());
-        }
+        ensure!(total.is_some(), "log_count must be at least 0 and add up to less than 2^63");
         Ok(())
     }
 

@@ -13,7 +13,7 @@ mod weights;
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::monitor::{Monitor, NUMBERS};
 
 pub use ballot::{Ballot, Narrow};
@@ -37,14 +37,12 @@ pub use weights::undo::Undo;
 /// What a run goes over: examples by number, and the weights that suit them. Object safe: everything above
 /// this trait is compiled once.
 pub trait Examples: Sync {
-    /// Number of examples.
     fn len(&self) -> usize;
 
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of weights of a plane.
     fn columns(&self) -> usize;
 
     /// How the weights stand for [`Examples::learn`].
@@ -91,7 +89,6 @@ pub trait Rows: Examples {
     /// Keeps what it will change. False: there is no memory.
     fn keep(&self, row: usize, numbers: &[f64], place: (usize, usize), undo: &mut Undo) -> bool;
 
-    /// `out += c*x` for one row.
     fn axpy(&self, row: usize, c: f64, out: &mut [f64]) {
         self.axpy_at(row, c, out, (1, 0));
     }
@@ -165,11 +162,7 @@ pub trait Matrix: Rows {
     /// One value; +0.0 where none is stored.
     fn value(&self, row: usize, column: usize) -> f64;
 
-    /// Looks once at all stored values of some rows.
     fn survey(&self, rows: Range<usize>) -> Survey;
-
-    /// Appends the columns in which a row is not 0, and its values there.
-    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()>;
 
     /// Appends the bytes of a row that are digested.
     fn write_bytes(&self, row: usize, out: &mut Vec<u8>) -> Result<()>;
@@ -185,16 +178,8 @@ pub(crate) fn arranged_otherwise() -> Error {
 
 /// Refuses more rows than orders, logs and working sets, which hold row numbers in 32 bits, can name.
 fn check_len(len: usize) -> Result<()> {
-    if u32::try_from(len).is_ok() {
-        return Ok(());
-    }
-    Err(Error::Invalid(format!("rows must be fewer than 2^32, got {len}; feed them in batches")))
-}
-
-/// Room for as many entries more.
-fn make_room(columns: &mut Vec<i64>, values: &mut Vec<f64>, more: usize) -> Result<()> {
-    let room = columns.try_reserve(more).is_ok() && values.try_reserve(more).is_ok();
-    if room { Ok(()) } else { Err(Error::Memory) }
+    ensure!(u32::try_from(len).is_ok(), "rows must be fewer than 2^32, got {len}; feed them in batches");
+    Ok(())
 }
 
 /// Rows that are read between two looks at the monitor, by a pass over all of them. To read an entry takes as

@@ -4,19 +4,14 @@ use crate::arith::value::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Survey {
-    /// The largest |value|.
     pub largest: f64,
-    /// How many values are not 0.
     pub nonzeros: usize,
-    /// Whether all are finite.
     pub finite: bool,
 }
 
 impl Survey {
-    /// Of no values.
     pub const EMPTY: Self = Self { largest: 0.0, nonzeros: 0, finite: true };
 
-    /// Of the values of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {

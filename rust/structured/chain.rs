@@ -22,7 +22,7 @@ use crate::arith::environment::standard;
 use crate::arith::integers::integers_within;
 use crate::arith::number::Number;
 use crate::arith::step::Aggressive;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail, ensure};
 use crate::memory::{Grow, collected};
 use crate::monitor::Monitor;
 use crate::monitor::{all, filled, pieces, refill, unless_interrupted};
@@ -64,22 +64,17 @@ impl Chain {
         settings: ChainSettings,
     ) -> Result<Self> {
         let (rows, eta) = (sequences.rows_in_all(), settings.eta);
-        if labels.len() != rows {
-            return Err(Error::Invalid(format!(
-                "labels must have {rows} entries, one for each row, got {}",
-                labels.len()
-            )));
-        }
-        if !(eta.is_finite() && eta > 0.0) {
-            return Err(Error::Invalid(format!("eta0 must be finite and above 0, got {eta}")));
-        }
+        ensure!(
+            labels.len() == rows,
+            "labels must have {rows} entries, one for each row, got {}",
+            labels.len()
+        );
+        ensure!(eta.is_finite() && eta > 0.0, "eta0 must be finite and above 0, got {eta}");
         check_beam(settings.beam)?;
         settings.aggressive.map_or(Ok(()), Aggressive::check)?;
         let count = sequences.len();
         if let Some(i) = chosen.iter().flatten().find(|i| **i as usize >= count) {
-            return Err(Error::Invalid(format!(
-                "chosen must be below the number of sequences, {count}, got {i}"
-            )));
+            bail!("chosen must be below the number of sequences, {count}, got {i}");
         }
         let chosen = match chosen {
             Some(chosen) => chosen,
@@ -91,7 +86,7 @@ impl Chain {
     fn check_labels(&self, labels: usize, monitor: &dyn Monitor) -> Result<()> {
         for piece in pieces(self.labels.len(), 1, monitor) {
             if let Some(label) = self.labels[piece?].iter().find(|label| **label as usize >= labels) {
-                return Err(Error::Invalid(format!("labels must be below {labels}, got {label}")));
+                bail!("labels must be below {labels}, got {label}");
             }
         }
         Ok(())
@@ -122,9 +117,7 @@ impl Chain {
 }
 
 pub(super) fn check_beam(beam: Option<usize>) -> Result<()> {
-    if beam == Some(0) {
-        return Err(Error::Invalid("beam must be at least 1, got 0; None looks at all labels".into()));
-    }
+    ensure!(beam != Some(0), "beam must be at least 1, got 0; None looks at all labels");
     Ok(())
 }
 

@@ -111,7 +111,6 @@ impl<N: Number> ColumnWeights<N> {
         Ok((&mut entry.w, &mut entry.u))
     }
 
-    /// Gives a column that is full more room.
     fn enlarge(&mut self, column: usize) -> Result<()> {
         let old = self.heads[column];
         let (first, len) = (old.at as usize, usize::from(old.len));
@@ -213,7 +212,7 @@ fn room(class: u8) -> usize {
 /// Makes a vector longer, with a quarter to spare: twice its length would be the peak of memory.
 fn grow<T: Clone + Default>(values: &mut Vec<T>, len: usize) -> Result<()> {
     if len > values.capacity() {
-        values.try_reserve_exact(len - values.len() + len / 4).map_err(|_| Error::Memory)?;
+        values.try_reserve_exact(len - values.len() + len / 4)?;
     }
     values.resize(len, T::default());
     Ok(())

@@ -11,13 +11,12 @@ use super::terms::Terms;
 use super::{ChainWeights, Sequences};
 use crate::arith::activation::{LabelSums, Row};
 use crate::arith::environment::standard;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail, ensure};
 use crate::memory::{Grow, collected, filled};
 use crate::monitor::Monitor;
 use crate::online::threads::{each, lock};
 use crate::rows::{Entries, Matrix, prefetch};
 
-/// What a search may choose.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits<'a> {
     pub beam: Option<usize>,
@@ -144,7 +143,6 @@ pub(super) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Checks weights and limits.
     pub fn new(
         rows: &dyn Matrix,
         SearchWeights { weights, checked }: SearchWeights<'a>,
@@ -153,13 +151,10 @@ impl<'a> Prepared<'a> {
     ) -> Result<Self> {
         match checked {
             None => weights.check_for(rows, monitor)?,
-            Some(CheckedFrame { columns, .. }) if *columns != rows.columns() => {
-                return Err(Error::Invalid(format!(
-                    "rows must have {columns} columns, as the weights, got {}",
-                    rows.columns()
-                )));
+            Some(CheckedFrame { columns, .. }) => {
+                let got = rows.columns();
+                ensure!(*columns == got, "rows must have {columns} columns, as the weights, got {got}");
             }
-            Some(_) => {}
         }
         check_beam(limits.beam)?;
         let labels = weights.labels();
@@ -168,11 +163,10 @@ impl<'a> Prepared<'a> {
             ("forbidden", limits.forbidden, labels * labels),
         ];
         for (name, given, needed) in masks {
-            if given.is_some_and(|given| given.len() != needed) {
-                return Err(Error::Invalid(format!(
-                    "{name} must hold {needed} booleans for these rows and labels"
-                )));
-            }
+            ensure!(
+                given.is_none_or(|given| given.len() == needed),
+                "{name} must hold {needed} booleans for these rows and labels"
+            );
         }
         let frame = match (checked, limits.forbidden) {
             (Some(checked), None) => Held::Lent(&checked.frame),
@@ -276,9 +270,9 @@ impl Searcher {
             return Err(too_large(number));
         }
         let Some(last) = lattice.best(part.len() - 1) else {
-            return Err(Error::Invalid(format!(
+            bail!(
                 "allowed and forbidden leave no labels for sequence {number}; allow more, or widen the beam"
-            )));
+            );
         };
         let tokens = part.len();
         Ok(Found { lattice, frame, number, tokens, last, forbids, prepared, entries, terms })

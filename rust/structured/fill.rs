@@ -6,7 +6,7 @@ use crate::arith::activation::Row;
 use crate::arith::lattice::{add_all, first_best, reach};
 use crate::arith::number::Number;
 use crate::arith::simd::{Leaf, Simd};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::Grow;
 use crate::monitor::{Monitor, Pace};
 use crate::rows::Entries;
@@ -85,7 +85,7 @@ impl<N: Number> Lattice<N> {
                 && (!search.forbids || scores[y].wide() != f64::NEG_INFINITY)
         };
         let start = self.candidates.len();
-        self.candidates.try_reserve(labels).map_err(|_| Error::Memory)?;
+        self.candidates.try_reserve(labels)?;
         self.candidates.extend(self.all.iter().copied().filter(may));
         if let Some(beam) = search.beam
             && self.candidates.len() - start > beam

@@ -28,7 +28,6 @@ impl Shape {
         i / self.labels * self.stride + i % self.labels
     }
 
-    /// The inverse.
     pub fn cut(self, place: usize) -> usize {
         place / self.stride * self.labels + place % self.stride
     }
@@ -48,7 +47,7 @@ pub(super) struct Frame<N> {
 impl<N: Number> Frame<N> {
     pub fn new(weights: &ChainWeights) -> Result<Self> {
         let shape = Shape::new(weights.labels());
-        let pad = |w: &[f64]| {
+        let pad = |w: &[f64]| -> Result<_> {
             let mut out = filled(N::default(), w.len() / shape.labels * shape.stride)?;
             w.iter().enumerate().for_each(|(i, w)| out[shape.padded(i)] = N::of(start(*w)));
             Ok(out)

@@ -9,12 +9,11 @@
 
 use crate::arith::average::timed;
 use crate::arith::axpy::axpy_entries;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail, ensure};
 
 /// Features of a structure: columns, each below the number of weights, and their values.
 pub type Features<'a> = (&'a [i64], &'a [f64]);
 
-/// Learns from one wrong answer.
 pub fn mend(
     w: &mut [f64],
     u: &mut [f64],
@@ -26,22 +25,11 @@ pub fn mend(
     if !tc.is_finite() {
         return Err(Error::TooLarge("step times t is not finite; lower eta0".into()));
     }
-    if u.len() != w.len() {
-        return Err(Error::Invalid(format!(
-            "w and u must have equal lengths, got {} and {}",
-            w.len(),
-            u.len()
-        )));
-    }
+    ensure!(u.len() == w.len(), "w and u must have equal lengths, got {} and {}", w.len(), u.len());
     for (columns, values) in [truth, answer] {
-        if columns.len() != values.len() {
-            return Err(Error::Invalid("columns and values must have equal lengths".into()));
-        }
+        ensure!(columns.len() == values.len(), "columns and values must have equal lengths");
         if let Some(j) = columns.iter().find(|j| !usize::try_from(**j).is_ok_and(|j| j < w.len())) {
-            return Err(Error::Invalid(format!(
-                "columns must be at least 0 and below the number of weights, {}, got {j}",
-                w.len()
-            )));
+            bail!("columns must be at least 0 and below the number of weights, {}, got {j}", w.len());
         }
     }
     for (c, out) in [(c, w), (tc, u)] {

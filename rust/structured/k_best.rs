@@ -19,8 +19,8 @@ use super::frame::Frame;
 use super::lattice::Lattice;
 use super::terms::Terms;
 use crate::arith::environment::standard;
-use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, filled};
+use crate::error::{Result, ensure};
+use crate::memory::{Grow, collected, filled, with_room};
 use crate::monitor::Monitor;
 use crate::rows::Matrix;
 
@@ -42,9 +42,7 @@ pub fn k_best<'a>(
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Best>> {
-    if k == 0 {
-        return Err(Error::Invalid("k must be at least 1, got 0".into()));
-    }
+    ensure!(k != 0, "k must be at least 1, got 0");
     standard(|| {
         let prepared = Prepared::new(rows, weights.into(), limits, monitor)?;
         let mut all = filled(Best::default(), sequences.len())?;
@@ -185,8 +183,7 @@ impl Enumeration<'_> {
             let first = self.lattice.before(self.frame, token, label);
             let scores = self.lattice.scores(token - 1);
             let kept = self.lattice.candidates(token - 1);
-            let mut candidates = Vec::new();
-            candidates.try_reserve_exact(kept.len()).map_err(|_| Error::Memory)?;
+            let mut candidates = with_room(kept.len())?;
             for &before in kept {
                 let score = scores[before as usize] + self.pair(token, before, label);
                 if !(self.forbids && score == f64::NEG_INFINITY) {

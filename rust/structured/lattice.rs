@@ -29,7 +29,6 @@ pub(super) trait Columns<N> {
     fn prefetch(&self, column: i64);
 }
 
-/// What a search reads.
 pub(super) struct SearchModel<'a, N, C> {
     pub frame: &'a Frame<N>,
     pub emission: &'a C,
@@ -44,7 +43,6 @@ impl<N, C> Clone for SearchModel<'_, N, C> {
 
 impl<N, C> Copy for SearchModel<'_, N, C> {}
 
-/// What a search may look at.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Search<'a> {
     /// How many labels of each token the search goes on from.

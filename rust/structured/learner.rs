@@ -82,20 +82,16 @@ impl<N: Number> ChainLearner<N> {
                 let number = terms.len();
                 terms.try_push(Term { vector, column, number, value: sign * x })
             };
-            let row = |token| {
-                let row = rows.row(token);
-                row.columns.iter().map(|column| *column as usize).zip(row.values.iter().copied())
-            };
             match change {
                 Change::Emission(token, label) => {
-                    row(token).try_for_each(|(column, x)| put(label, column, x))
+                    rows.row(token).pairs().try_for_each(|(column, x)| put(label, column, x))
                 }
                 Change::Start(label) => put(labels, label, 1.0),
                 Change::End(label) => put(labels, labels + label, 1.0),
                 Change::Pair(token, before, label) => {
                     let pair = before * labels + label;
                     put(labels, 2 * labels + pair, 1.0)?;
-                    let mut entries = row(token).filter(|_| with_pair);
+                    let mut entries = rows.row(token).pairs().filter(|_| with_pair);
                     entries.try_for_each(|(column, x)| put(labels + 1 + pair, column, x))
                 }
             }
@@ -107,7 +103,6 @@ impl<N: Number> ChainLearner<N> {
         [&self.emission].into_iter().chain(&self.pair)
     }
 
-    /// Whether all weights and sums are finite.
     pub fn is_finite(&self) -> bool {
         let frames = [&self.w.transition, &self.w.start, &self.w.end];
         let sums = [&self.u.transition, &self.u.start, &self.u.end];
@@ -118,7 +113,6 @@ impl<N: Number> ChainLearner<N> {
                 .all(|table| table.all(|w, u| w.is_finite() && u.is_finite(), &()).is_ok_and(|finite| finite))
     }
 
-    /// Whether all averages over `seen` sequences are finite.
     pub fn average_is_finite(&self, seen: u64, monitor: &dyn Monitor) -> Result<bool> {
         let good = |w: f64, u: f64| average(w, u, seen).is_finite();
         let frames = self.w.cut(&self.u, |w, u| average(w, u, seen))?;

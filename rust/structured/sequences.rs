@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, ensure};
+use crate::memory::with_room;
 
 /// Where each sequence begins and ends, checked.
 pub struct Sequences {
@@ -12,22 +13,17 @@ pub struct Sequences {
 impl Sequences {
     /// From the lengths, each at least 1, of sequences that lie one after another in `rows` rows.
     pub fn new(lengths: &[i64], rows: usize) -> Result<Self> {
-        let mut ends = Vec::new();
-        ends.try_reserve_exact(lengths.len()).map_err(|_| Error::Memory)?;
-        let mut end = 0_usize;
+        let (mut ends, mut end) = (with_room(lengths.len())?, 0_usize);
         for (i, &length) in lengths.iter().enumerate() {
-            if length < 1 {
-                return Err(Error::Invalid(format!(
-                    "lengths must be at least 1, got {length} for sequence {i}; leave empty sequences out"
-                )));
-            }
+            ensure!(
+                length >= 1,
+                "lengths must be at least 1, got {length} for sequence {i}; leave empty sequences out"
+            );
             end = end.saturating_add(length as usize);
             ends.push(end);
         }
         if end != rows || u32::try_from(ends.len()).is_err() {
-            return Err(Error::Invalid(format!(
-                "lengths must add up to the number of rows, {rows}, got {end}; give one length a sequence"
-            )));
+            bail!("lengths must add up to the number of rows, {rows}, got {end}; give one length a sequence");
         }
         Ok(Self { ends })
     }
@@ -36,7 +32,6 @@ impl Sequences {
         self.ends.len()
     }
 
-    /// Rows of all sequences together.
     pub fn rows_in_all(&self) -> usize {
         self.ends.last().copied().unwrap_or(0)
     }
@@ -45,7 +40,6 @@ impl Sequences {
         self.ends.is_empty()
     }
 
-    /// Rows of a sequence.
     pub fn rows(&self, i: usize) -> Range<usize> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         start..self.ends[i]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
-use crate::memory::{Grow, filled};
+use crate::memory::{Grow, filled, with_room};
 use crate::monitor::{Monitor, pieces};
 use crate::rows::Chosen;
 
@@ -18,7 +18,6 @@ pub struct Sparse<'a> {
 }
 
 impl Sparse<'_> {
-    /// No weights of `columns` columns.
     pub fn empty(columns: usize) -> Result<Self> {
         let indptr = filled(0, columns + 1)?.into();
         Ok(Self { indptr, indices: Cow::default(), data: Cow::default() })
@@ -72,7 +71,6 @@ impl Sparse<'_> {
         refuse(format!("_indices must rise within each column, from 0 to at most {}", planes - 1))
     }
 
-    /// Planes and weights of a column.
     #[inline(always)]
     pub fn row(&self, column: usize) -> (&[i32], &[f64]) {
         let range = self.indptr[column] as usize..self.indptr[column + 1] as usize;
@@ -176,15 +174,9 @@ pub(super) struct Builder {
 
 impl Builder {
     pub fn with_room(columns: usize, len: usize) -> Result<Self> {
-        let (mut indptr, mut indices, mut data) = (Vec::new(), Vec::new(), Vec::new());
-        let room = indptr.try_reserve_exact(columns + 1).is_ok()
-            && indices.try_reserve_exact(len).is_ok()
-            && data.try_reserve_exact(len).is_ok();
-        if !room {
-            return Err(Error::Memory);
-        }
+        let mut indptr = with_room(columns + 1)?;
         indptr.push(0);
-        Ok(Self { indptr, indices, data })
+        Ok(Self { indptr, indices: with_room(len)?, data: with_room(len)? })
     }
 
     pub fn push(&mut self, plane: i32, w: f64) -> Result<()> {

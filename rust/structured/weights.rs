@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::sparse::Sparse;
 use crate::arith::average::average;
 use crate::arith::environment::standard;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, ensure};
 use crate::memory::{Grow, collected, filled, gathered};
 use crate::monitor::{Monitor, pieces};
 use crate::rows::{Chosen, Matrix};
@@ -31,12 +31,10 @@ pub struct ChainState<'a> {
     pub weights: ChainWeights<'a>,
     /// The sums u of rule 5.
     pub sums: ChainWeights<'a>,
-    /// Sequences seen, T.
     pub seen: u64,
 }
 
 impl ChainWeights<'_> {
-    /// All 0.
     pub fn zero(columns: usize, labels: usize, with_pair: bool) -> Result<Self> {
         Ok(Self {
             emission: Sparse::empty(columns)?,
@@ -65,23 +63,16 @@ impl ChainWeights<'_> {
 
     fn check_some(&self, columns: usize, some: Option<&Chosen>, monitor: &dyn Monitor) -> Result<()> {
         let labels = self.labels();
-        if labels == 0 {
-            return Err(Error::Invalid("start must hold a weight for each label, got none".into()));
-        }
+        ensure!(labels != 0, "start must hold a weight for each label, got none");
         let sizes = [("transition", self.transition.len(), labels * labels), ("end", self.end.len(), labels)];
         for (name, got, needed) in sizes {
-            if needed != got {
-                return Err(Error::Invalid(format!(
-                    "{name} must hold a weight for each of {labels} labels, got {got}"
-                )));
-            }
+            ensure!(needed == got, "{name} must hold a weight for each of {labels} labels, got {got}");
         }
         self.emission.check("emission", (columns, labels), some, monitor)?;
         let planes = labels * labels;
         self.pair.as_ref().map_or(Ok(()), |pair| pair.check("pair", (columns, planes), some, monitor))
     }
 
-    /// The numbers of all arrays.
     pub fn arrays(&self) -> impl Iterator<Item = &[f64]> {
         let pair = self.pair.as_ref().map(|pair| &pair.data);
         [&self.emission.data, &self.transition, &self.start, &self.end]
@@ -89,12 +80,10 @@ impl ChainWeights<'_> {
             .chain(pair)
             .map(|w| &w[..])
     }
-}
 
-impl ChainWeights<'_> {
     /// The same with other matrices for those of columns.
     fn with_columns(&self, of: impl Fn(&Sparse) -> Result<Sparse<'static>>) -> Result<ChainWeights<'static>> {
-        let owned = |numbers: &[f64]| Ok(collected(numbers.iter().copied())?.into());
+        let owned = |numbers: &[f64]| -> Result<_> { Ok(collected(numbers.iter().copied())?.into()) };
         Ok(ChainWeights {
             emission: of(&self.emission)?,
             transition: owned(&self.transition)?,
@@ -143,13 +132,12 @@ impl ChainState<'_> {
         let Self { weights, sums, .. } = self;
         weights.check(columns, monitor)?;
         if sums.labels() != weights.labels() || sums.pair.is_some() != weights.pair.is_some() {
-            return Err(Error::Invalid("sums must have the shapes of the weights".into()));
+            bail!("sums must have the shapes of the weights");
         }
         sums.check(columns, monitor)
     }
 }
 
-/// The averaged weights of a state.
 pub fn averages(state: &ChainState, monitor: &dyn Monitor) -> Result<ChainWeights<'static>> {
     standard(|| {
         state.check(state.weights.emission.columns(), monitor)?;

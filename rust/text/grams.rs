@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::Grow;
 
-/// What n-grams are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Analyzer {
     /// Words of two letters or more.
@@ -15,7 +14,6 @@ pub enum Analyzer {
     CharWb,
 }
 
-/// How a text is taken apart.
 #[derive(Debug)]
 pub struct Grams {
     pub analyzer: Analyzer,
@@ -54,7 +52,6 @@ pub struct Scratch {
 }
 
 impl Grams {
-    /// Gives all n-grams of a text.
     pub fn each(
         &self,
         text: &str,
@@ -67,7 +64,7 @@ impl Grams {
         match self.analyzer {
             Analyzer::Word => {
                 // One blank behind each word, which a gram of several keeps between them.
-                room.try_reserve(text.len() + 1).map_err(|_| Error::Memory)?;
+                room.try_reserve(text.len() + 1)?;
                 self.words(text, |word| {
                     if self.stop_words.is_empty() || !self.is_stop_word(word) {
                         starts.try_push(room.len())?;

@@ -55,7 +55,6 @@ impl<R: Read> Gzip<R> {
         Err(Error::new(ErrorKind::InvalidData, text))
     }
 
-    /// Goes on to the next member, if there is one.
     fn next_member(&mut self) -> Result<()> {
         let Some(member) = self.member.take() else { return Ok(()) };
         let mut file = member.into_inner();

@@ -14,7 +14,6 @@ pub struct SparseRows<I> {
     pub ends: Vec<i64>,
 }
 
-/// The same, borrowed.
 #[derive(Debug, Clone, Copy)]
 pub struct SparseView<'a, I> {
     pub values: &'a [f64],
@@ -22,7 +21,6 @@ pub struct SparseView<'a, I> {
     pub ends: &'a [i64],
 }
 
-/// What n-grams are hashed to.
 #[derive(Debug, Clone, Copy)]
 pub struct Hashing<'a> {
     /// At most that of a C int, and not 0.
@@ -99,12 +97,10 @@ fn place_of(table: &mut [Counted], hash: u32) -> &mut Counted {
     &mut table[at]
 }
 
-/// The hash of a text.
 pub fn hash(text: &[u8]) -> u32 {
     Murmur3::default().add(text).end()
 }
 
-/// The column of a hash.
 fn column_of(hash: u32, columns: u32) -> u32 {
     let size = (hash as i32).unsigned_abs();
     // The way of scikit-learn's hasher around the one number whose absolute value an i32 does not hold.
@@ -148,8 +144,8 @@ pub fn counted<T: AsRef<str>>(
         keys.clear();
         grams.each(text, &mut scratch, |gram| find(gram)?.map_or(Ok(()), |key| keys.try_push(key)))?;
         keys.sort_unstable();
-        rows.values.try_reserve(keys.len()).map_err(|_| Error::Memory)?;
-        rows.columns.try_reserve(keys.len()).map_err(|_| Error::Memory)?;
+        rows.values.try_reserve(keys.len())?;
+        rows.columns.try_reserve(keys.len())?;
         for run in keys.chunk_by(|a, b| a >> 1 == b >> 1) {
             let negative = run.iter().filter(|key| *key & 1 == 1).count();
             let sum = run.len() as i64 - 2 * negative as i64;
@@ -193,8 +189,8 @@ pub fn added<I: Copy + Ord>(parts: &[SparseView<I>], monitor: &dyn Monitor) -> R
     let n = parts.first().map_or(0, |part| part.ends.len());
     let most = parts.iter().fold(0, |most, part| most + part.columns.len());
     let mut rows = SparseRows { values: Vec::new(), columns: Vec::new(), ends: Vec::new() };
-    rows.values.try_reserve(most).map_err(|_| Error::Memory)?;
-    rows.columns.try_reserve(most).map_err(|_| Error::Memory)?;
+    rows.values.try_reserve(most)?;
+    rows.columns.try_reserve(most)?;
     let (mut row, mut pace) = (Vec::new(), Pace::new(monitor));
     rows.ends.try_push(0)?;
     for i in 1..n {

@@ -7,7 +7,7 @@
 use memchr::memchr;
 
 use super::number::{self, MOST_EXACT, POWERS_OF_TEN, WHOLE_POWERS_OF_TEN, leading_digits};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// What the lowest column of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,6 @@ pub enum Base {
     Auto,
 }
 
-/// How files are to be read.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
     pub base: Base,
@@ -63,11 +62,10 @@ impl ParsedExamples {
         (self.widest, self.holds_zero, self.lines) = (None, false, 0);
         // An example takes two bytes at least, an entry four, so nothing grows while it is read.
         let (rows, entries) = (bytes / 2 + 1, bytes / 4 + 1);
-        let room = self.labels.try_reserve(rows).is_ok()
-            && self.ends.try_reserve(rows).is_ok()
-            && self.columns.try_reserve(entries).is_ok()
-            && self.values.try_reserve(entries).is_ok();
-        if room { Ok(()) } else { Err(Error::Memory) }
+        self.labels.try_reserve(rows)?;
+        self.ends.try_reserve(rows)?;
+        self.columns.try_reserve(entries)?;
+        Ok(self.values.try_reserve(entries)?)
     }
 }
 
@@ -93,7 +91,6 @@ pub fn parse(
     Ok(Ok(()))
 }
 
-/// A mistake at a byte of the block.
 struct FaultAt {
     at: usize,
     text: String,
@@ -169,7 +166,6 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The token here, without going on.
     fn token(&self) -> &'a [u8] {
         let rest = &self.text[self.at..];
         let is_end = |&byte: &u8| is_space(byte) || byte == b'\n' || byte == b'#';

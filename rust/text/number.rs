@@ -123,41 +123,4 @@ mod tests {
         }
         assert_eq!(leading_digits(u64::from_le_bytes(*b"99999999")), (8, 99_999_999));
     }
-
-    #[test]
-    fn underscores_stand_between_digits() {
-        assert_eq!(float(b"1_0.2_5e1_0"), Ok(10.25e10));
-        for wrong in ["_1", "1_", "1__0", "1_.5", "1._5", "1_e5", "1e_5", "1e5_", "-_1", "_"] {
-            assert_eq!(float(wrong.as_bytes()), Err(NOT_A_NUMBER), "{wrong}");
-        }
-        assert_eq!(column(b"1_0"), Ok(10));
-        assert_eq!(column(b"1__0"), Err(NOT_AN_INDEX));
-    }
-
-    #[test]
-    fn columns() {
-        assert_eq!(column(b"+007"), Ok(7));
-        assert_eq!(column(b"-0"), Ok(0));
-        assert_eq!(column(b"2147483647"), Ok(2_147_483_647));
-        assert_eq!(column(b"2147483648"), Err(WIDE));
-        assert_eq!(column(&[b'9'; 5000]), Err(WIDE));
-        assert_eq!(column(b"-1"), Err(NEGATIVE));
-        for wrong in ["", "-", "+", "--1", "1.0", "1e3", "0x1", "a"] {
-            assert_eq!(column(wrong.as_bytes()), Err(NOT_AN_INDEX), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn only_finite_values() {
-        for token in ["nan", "-NaN", "inf", "Infinity", "+INF"] {
-            assert_eq!(float(token.as_bytes()), Err(NOT_FINITE), "{token}");
-        }
-        assert_eq!(float(b"-1e309"), Err(TOO_LARGE));
-        assert_eq!(float(b"1e-999999999999999999999").map(f64::to_bits), Ok(0));
-        assert_eq!(float(b"-0").map(f64::to_bits), Ok(1 << 63));
-        for token in ["", ".", "e5", "1e", "0x1p3", "1f", "\u{661}", "1,2"] {
-            assert_eq!(float(token.as_bytes()), Err(NOT_A_NUMBER), "{token}");
-        }
-        assert_eq!(float(b"\xff1"), Err(NOT_A_NUMBER));
-    }
 }

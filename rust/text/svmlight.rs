@@ -8,12 +8,11 @@ use memchr::memrchr;
 
 use super::lines::{Base, Fault, PADDING, ParsedExamples, Rules, parse};
 use super::source::{Block, Source, check_text};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail};
 use crate::memory::{Grow, collected};
 use crate::monitor::Monitor;
 use crate::online::threads::{each, lock};
 
-/// Examples in CSR form.
 #[derive(Debug, Default)]
 pub struct CsrArrays {
     pub labels: Vec<f64>,
@@ -119,7 +118,7 @@ impl Joined {
     fn append(&mut self, examples: &mut ParsedExamples, fault: Option<Fault>, path: &Path) -> Result<()> {
         if let Some(Fault { line, column, text }) = fault {
             let (path, line) = (path.display(), self.lines + line + 1);
-            return Err(Error::Invalid(format!("{path}, line {line}, column {}: {text}", column + 1)));
+            bail!("{path}, line {line}, column {}: {text}", column + 1);
         }
         let table = &mut self.table;
         self.lines += examples.lines;

@@ -344,8 +344,7 @@ fn rows_that_are_read_one_by_one() {
             let mut entries = Entries::default();
             entries.clear();
             rows.gather(3..9, &mut entries)?;
-            let (mut columns, mut values) = (Vec::new(), Vec::new());
-            rows.read(3, &mut columns, &mut values)?;
+            entries.only(rows, 3)?;
             rows.squares(0..N, &filled(1.0, D)?, &mut filled(0.0, N)?)
         });
     });

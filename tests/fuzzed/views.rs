@@ -148,19 +148,19 @@ fn answers(draws: &mut Draws, dense: &dyn Matrix, csr: &dyn Matrix) {
     });
     let c = draws.float();
     same("rows", &mut |rows| {
-        let (mut sum, mut columns, mut values) = (vec![0.0; d], Vec::new(), Vec::new());
+        let (mut sum, mut entries) = (vec![0.0; d], Entries::default());
+        let mut found = Vec::new();
         for row in 0..n {
             rows.axpy(row, c, &mut sum);
-            rows.read(row, &mut columns, &mut values).expect("memory");
+            let own = entries.only(rows, row).expect("memory");
             let stored: Vec<f64> = (0..d).map(|j| rows.value(row, j)).filter(|x| *x != 0.0).collect();
-            assert!(values.ends_with(&stored), "{values:?} ends with {stored:?}");
+            assert_eq!(own.values, stored);
+            found.extend(own.columns.iter().map(|j| *j as u64).chain(bits(own.values)));
         }
-        columns.into_iter().map(|j| j as u64).chain(bits(&values)).chain(bits(&sum)).collect()
+        found.into_iter().chain(bits(&sum)).collect()
     });
     same("entries", &mut |rows| {
-        let mut entries = Entries::default();
-        entries.clear();
-        rows.gather(0..n, &mut entries).expect("memory");
+        let entries = Entries::of(rows, &numbers).expect("memory");
         (0..n).flat_map(|i| bits(entries.row(i).values)).collect()
     });
 }

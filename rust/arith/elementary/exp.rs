@@ -76,27 +76,3 @@ pub(super) fn series(r: f64, tail: f64) -> (f64, f64) {
 pub(super) fn power_of_two(k: f64) -> f64 {
     f64::from_bits((k + ROUND).to_bits().wrapping_add(1023) << 52)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn constants() {
-        assert_eq!(LN2_HIGH + LN2_LOW, std::f64::consts::LN_2);
-        assert_eq!(LN2_HIGH.to_bits().trailing_zeros(), 21);
-        assert_eq!(TERMS[12], 0.5);
-        assert_eq!(TERMS[0], 1.0 / 87_178_291_200.0);
-    }
-
-    #[test]
-    fn special_values() {
-        assert_eq!(exp(0.0), 1.0);
-        assert_eq!(exp(-0.0), 1.0);
-        assert_eq!(exp(f64::INFINITY), f64::INFINITY);
-        assert_eq!(exp(f64::NEG_INFINITY).to_bits(), 0);
-        assert!(exp(f64::NAN).is_nan());
-        assert_eq!(exp(-745.0).to_bits(), 1);
-        assert_eq!(logistic(0.0), 0.5);
-    }
-}

@@ -21,7 +21,6 @@ impl Function {
     pub const ALL: [(&'static str, Self); 4] =
         [("exp", Self::Exp), ("logistic", Self::Logistic), ("tanh", Self::Tanh), ("log", Self::Log)];
 
-    /// Replaces each number by its value.
     pub fn apply(self, values: &mut [f64]) {
         dispatch(Apply { function: self, values });
     }

@@ -15,7 +15,7 @@ use std::array::from_fn;
 use std::ops::Range;
 
 use super::dot::SOON;
-use crate::arith::simd::Simd;
+use crate::arith::simd::{Fours, Simd};
 use crate::arith::value::{Index, Value};
 use crate::error::Result;
 use crate::memory::filled;
@@ -225,6 +225,7 @@ fn sums<S: Simd, A: Value, B: Value, const P: usize>(
     a: [&[[A; WIDTH]]; P],
     b: &[[B; WIDTH]],
 ) -> [f64; P] {
+    let simd = simd.fours();
     let a: [&[_]; P] = from_fn(|p| &a[p][..b.len()]);
     if b.len() <= FEW {
         let totals = simd.totals(lanes(simd, a, b, 0..b.len()));
@@ -242,7 +243,7 @@ fn sums<S: Simd, A: Value, B: Value, const P: usize>(
 
 /// The sums of some chunks, in lanes.
 #[inline(always)]
-fn lanes<S: Simd, A: Value, B: Value, const P: usize>(
+fn lanes<S: Fours, A: Value, B: Value, const P: usize>(
     simd: S,
     a: [&[[A; WIDTH]]; P],
     b: &[[B; WIDTH]],

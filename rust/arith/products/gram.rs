@@ -7,7 +7,7 @@
 use std::array::from_fn;
 
 use super::exact::LARGEST_SUM;
-use crate::arith::simd::Simd;
+use crate::arith::simd::{Fours, Simd};
 use crate::arith::value::Value;
 
 pub const LARGEST_VALUE: i16 = 255;
@@ -46,6 +46,7 @@ pub fn products<S: Simd, const L: usize, const R: usize>(
     let chunks = left[0].len() / WIDTH;
     let left: [&[[i16; WIDTH]]; L] = from_fn(|k| &left[k].as_chunks().0[..chunks]);
     let right: [&[[i16; WIDTH]]; R] = from_fn(|k| &right[k].as_chunks().0[..chunks]);
+    let simd = simd.fours();
     let mut sums = [[simd.zero(); R]; L];
     for i in 0..chunks {
         for (sums, left) in sums.iter_mut().zip(&left) {

@@ -9,10 +9,18 @@ use crate::error::Result;
 use crate::memory::filled;
 
 /// The entries of a row that are not 0.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Row<'a> {
     pub columns: &'a [i64],
     pub values: &'a [f64],
+}
+
+impl<'a> Row<'a> {
+    /// Columns with their values.
+    #[inline(always)]
+    pub fn pairs(self) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        self.columns.iter().map(|column| *column as usize).zip(self.values.iter().copied())
+    }
 }
 
 /// Accumulators for `planes` planes.

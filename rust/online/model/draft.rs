@@ -9,7 +9,7 @@ use super::in_place::learner_of;
 use super::{Model, Passed};
 use crate::arith::environment::standard;
 use crate::arith::finite::{all_finite, largest_of};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail, ensure};
 use crate::memory::{Grow, filled, gathered};
 use crate::monitor::{Monitor, copied};
 use crate::online::averaged::Averaged;
@@ -61,9 +61,7 @@ impl Model {
         let (rows, is_plain) = (given.rows, settings.penalty.is_none() && settings.threads == 1);
         self.check_shape([settings.planes(), rows.columns()])?;
         if !is_plain || settings.has_zero_class_weight() || rows.layout() != Layout::ByColumn {
-            let text =
-                "a draft takes sparse rows, one thread, no penalty, and class weights above 0; use start";
-            return Err(Error::Invalid(text.into()));
+            bail!("a draft takes sparse rows, one thread, no penalty, and class weights above 0; use start");
         }
         let len = self.coef.numbers().map_or(0, <[f64]>::len);
         standard(|| {
@@ -75,7 +73,10 @@ impl Model {
             let State { intercept, seen, .. } = run.counters(monitor)?;
             let places = changed([run.undo(), sums.as_ref().and_then(Averaged::undo)], len)?;
             let coef = at(run.numbers(), &places)?;
-            let sums = sums.as_ref().map(|u| Ok((at(u.numbers(), &places)?, u.intercept()?))).transpose()?;
+            let sums = sums
+                .as_ref()
+                .map(|u| Ok::<_, Error>((at(u.numbers(), &places)?, u.intercept()?)))
+                .transpose()?;
             Ok(Drafted { now: Excerpt { places, coef, intercept, seen, sums }, epoch, passed })
         })
     }
@@ -86,7 +87,8 @@ impl Model {
         let coef = at(self.coef.numbers(), &places)?;
         let (intercept, seen) = (copied(&self.intercept, &())?, copied(&self.seen, &())?);
         let sums = self.sums.as_ref();
-        let sums = sums.map(|(u, b)| Ok((at(u.numbers(), &places)?, copied(b, &())?))).transpose()?;
+        let sums =
+            sums.map(|(u, b)| Ok::<_, Error>((at(u.numbers(), &places)?, copied(b, &())?))).transpose()?;
         Ok(Excerpt { places, coef, intercept, seen, sums })
     }
 
@@ -102,8 +104,7 @@ impl Model {
             _ => false,
         };
         if !fits(&new.coef, &new.intercept) || !sums_fit || new.seen.len() != planes {
-            let text = "an excerpt must have finite numbers for its places and for all planes of the model";
-            return Err(Error::Invalid(text.into()));
+            bail!("an excerpt must have finite numbers for its places and for all planes of the model");
         }
         // Nothing fails any more, but for a copy of numbers that somebody else has.
         write(&mut self.coef, &new.places, &new.coef)?;
@@ -119,11 +120,11 @@ impl Model {
     fn check_places(&self, places: &[usize]) -> Result<()> {
         let [planes, columns] = self.shape();
         let rise = places.windows(2).all(|pair| pair[0] < pair[1]);
-        if rise && places.last().is_none_or(|last| *last < planes * columns) {
-            return Ok(());
-        }
-        let text = format!("places must rise and be below {planes} * {columns}");
-        Err(Error::Invalid(text))
+        ensure!(
+            rise && places.last().is_none_or(|last| *last < planes * columns),
+            "places must rise and be below {planes} * {columns}"
+        );
+        Ok(())
     }
 }
 
@@ -143,12 +144,10 @@ fn changed(undos: [Option<&Undo>; 2], len: usize) -> Result<Vec<usize>> {
     Ok(places)
 }
 
-/// Numbers at these places.
 fn at(numbers: Option<&[f64]>, places: &[usize]) -> Result<Vec<f64>> {
     gathered(places.iter().map(|place| numbers.map_or(0.0, |numbers| numbers[*place])))
 }
 
-/// Puts numbers at these places.
 fn write(table: &mut Table, places: &[usize], numbers: &[f64]) -> Result<()> {
     let most = largest_of(numbers, table.most());
     let all = table.own(&())?;

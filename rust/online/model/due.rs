@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Model;
 use crate::arith::decay::Decay;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::memory::{collected, matrix};
 use crate::monitor::{Monitor, copied, pieces};
 use crate::online::run::problem::Settings;
@@ -44,16 +44,14 @@ impl Model {
     pub fn put_under(&mut self, strengths: Strengths, ages: &[i64]) -> Result<()> {
         let Strengths { eta, l1, l2 } = strengths;
         let sound = |size: f64| (0.0..f64::INFINITY).contains(&size) && eta * size < f64::INFINITY;
-        if !(eta > 0.0 && eta < f64::INFINITY && sound(l1) && sound(l2)) {
-            return Err(Error::Invalid(format!(
-                "strengths must be eta0, above 0, and l1 and l2, at least 0, all finite, got {eta}, {l1} and {l2}"
-            )));
-        }
-        if ages.iter().any(|age| *age < 0) {
-            return Err(Error::Invalid(
-                "ages must have the shape of coef and hold whole numbers of at least 0".into(),
-            ));
-        }
+        ensure!(
+            eta > 0.0 && eta < f64::INFINITY && sound(l1) && sound(l2),
+            "strengths must be eta0, above 0, and l1 and l2, at least 0, all finite, got {eta}, {l1} and {l2}"
+        );
+        ensure!(
+            !ages.iter().any(|age| *age < 0),
+            "ages must have the shape of coef and hold whole numbers of at least 0"
+        );
         let (even, d) = (ages.iter().all(|age| *age == ages[0]), self.shape()[1].max(1));
         let settled = ages.iter().enumerate().map(|(i, age)| self.seen[i / d] as i64 - age);
         self.due = Some(Due { strengths, settled: Arc::new(collected(settled)?), even });

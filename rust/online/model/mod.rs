@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::arith::decay::Decay;
 use crate::arith::environment::standard;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail, ensure};
 use crate::memory::{Grow, filled, matrix};
 use crate::monitor::{Monitor, copied};
 use crate::online::averaged::Averaged;
@@ -69,7 +69,6 @@ pub struct Model {
 /// What a pass did.
 #[derive(Debug, Clone, Default)]
 pub struct Passed {
-    /// Of each decision.
     pub mistakes: Vec<i64>,
     /// Before the update, n x planes; empty unless they are recorded.
     pub activations: Vec<f64>,
@@ -101,7 +100,6 @@ impl Learnt {
     }
 }
 
-/// What a run begins with.
 pub struct Taken {
     pub state: State,
     pub sums: Option<Averaged>,
@@ -131,7 +129,6 @@ impl Model {
         self.kind
     }
 
-    /// With what a learner remembers.
     #[must_use]
     pub fn with_memory(mut self, memory: Memory) -> Self {
         self.memory = Arc::new(memory);
@@ -342,11 +339,11 @@ impl Model {
     /// Refuses rows and planes of another shape.
     pub(in crate::online) fn check_shape(&self, needed: [usize; 2]) -> Result<()> {
         let shape = self.shape();
-        if shape == needed {
-            return Ok(());
-        }
-        let text = format!("coef must have the shape {needed:?} for these rows and planes, got {shape:?}");
-        Err(Error::Invalid(text))
+        ensure!(
+            shape == needed,
+            "coef must have the shape {needed:?} for these rows and planes, got {shape:?}"
+        );
+        Ok(())
     }
 
     fn pass(
@@ -445,6 +442,5 @@ fn problem_of_pass<'a>(
     if problem.visits_all() {
         return Ok(problem);
     }
-    let text = "sample_weight and class_weight must be above 0 in a pass of a model; use start";
-    Err(Error::Invalid(text.into()))
+    bail!("sample_weight and class_weight must be above 0 in a pass of a model; use start");
 }

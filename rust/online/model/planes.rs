@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Due, Memory, Model, Part};
-use crate::error::{Error, Result};
+use crate::error::{Result, bail};
 use crate::memory::Grow;
 use crate::monitor::{Monitor, copied, mapped};
 use crate::rows::{Chosen, Table};
@@ -15,7 +15,7 @@ impl Model {
         let [all, columns] = self.shape();
         other.check_shape([all, columns])?;
         if let Some(k) = planes.iter().find(|&&k| k >= all) {
-            return Err(Error::Invalid(format!("planes must be below {all}, got {k}")));
+            bail!("planes must be below {all}, got {k}");
         }
         if !(self.memory.parts.is_empty() && other.memory.parts.is_empty()) {
             return Ok(None);
@@ -48,19 +48,19 @@ impl Model {
         let places = mapped(columns, |j| chosen.choose(*j) as usize, monitor)?;
         let is_risen = columns.is_sorted_by(|a, b| a < b) && columns.last().is_none_or(|last| *last < all);
         if !is_risen || places.iter().any(|place| *place >= own) {
-            return Err(Error::Invalid(format!(
-                "columns must rise and be below {all}, and have places below {own}"
-            )));
+            bail!("columns must rise and be below {all}, and have places below {own}");
         }
-        let spread = |table: &Table| {
+        let spread = |table: &Table| -> Result<Table> {
             let mut made = Table::zero([planes, all]);
             if !table.is_empty() {
                 made.put(table.clone(), Some(&chosen))?;
             }
             Ok(made)
         };
-        let sums =
-            self.sums.as_ref().map(|(u, intercept)| Ok((spread(u)?, intercept.clone()))).transpose()?;
+        let sums = match &self.sums {
+            Some((u, intercept)) => Some((spread(u)?, intercept.clone())),
+            None => None,
+        };
         let mut memory = Memory::default();
         for (name, part) in &self.memory.parts {
             let part = match part {

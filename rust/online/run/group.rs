@@ -13,7 +13,6 @@ use crate::online::run::State;
 use crate::rows::{Activations, Cursor, Head, Planes, Stop, Table, Undo, Visit, Weights, in_tiles};
 
 pub(in crate::online) struct Group {
-    /// The first decision.
     first: usize,
     range: Range<usize>,
     /// Planes that have not left, and which of them go on: the others leave before the next epoch.
@@ -194,7 +193,7 @@ impl Group {
             }
         }
         let (count, going) = (heads.len(), filled(true, heads.len())?);
-        self.left.try_reserve(left.len()).map_err(|_| Error::Memory)?;
+        self.left.try_reserve(left.len())?;
         self.write_back(monitor)?;
         let (all, is_first) = match self.all.take() {
             Some(all) => (all, false),
@@ -236,12 +235,10 @@ impl Group {
         self.most
     }
 
-    /// The weights of a plane.
     pub fn plane(&self, place: usize) -> Result<Vec<f64>> {
         self.planes.plane(place)
     }
 
-    /// Says that planes have ended.
     pub fn end(&mut self, places: Range<usize>) {
         self.going[places].fill(false);
     }

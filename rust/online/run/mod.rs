@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use crate::arith::environment::standard;
 use crate::arith::step::start;
-use crate::error::{Error, Result, probe_memory};
-use crate::memory::filled;
+use crate::error::{Error, Result, bail, ensure, probe_memory};
+use crate::memory::{filled, with_room};
 use crate::monitor::{self, Monitor, all, copied, pieces, refill, same, unless_interrupted};
 use crate::online::model::Passed;
 use crate::online::rule::Learner;
@@ -52,7 +52,6 @@ pub struct EpochPart {
     pub losses: Vec<f64>,
     /// Examples that were visited; 0 for one that has ended before.
     pub visits: Vec<usize>,
-    /// As that of an [`Epoch`].
     pub interrupted: bool,
 }
 
@@ -77,7 +76,6 @@ pub struct Run {
     columns: usize,
     /// How weights of several groups stand together.
     layout: Layout,
-    /// The planes of each group.
     ranges: Vec<Range<usize>>,
     /// Rows with a weight above 0 for some plane; `None`: all.
     weighted: Option<Vec<u32>>,
@@ -85,10 +83,8 @@ pub struct Run {
     order: Vec<u32>,
     /// `x·x` of every row, if steps are made of it.
     squares: Vec<f64>,
-    /// The number of the last epoch.
     epoch: u64,
     interrupted: bool,
-    /// Whether the state has ages.
     with_ages: bool,
 }
 
@@ -130,8 +126,7 @@ impl Run {
             let most = if alone { planes } else { settings.threads };
             let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default(), monitor)?;
             let layout = if alone { Layout::ByPlane } else { problem.examples.layout() };
-            let mut groups = Vec::new();
-            groups.try_reserve_exact(ranges.len()).map_err(|_| Error::Memory)?;
+            let mut groups = with_room(ranges.len())?;
             for range in &ranges {
                 let weights = if ranges.len() == 1 {
                     std::mem::take(&mut state.coef)
@@ -159,12 +154,9 @@ impl Run {
     /// Goes on with other examples, which stand alike, in the place of those of before.
     pub(in crate::online) fn go_on_with(&mut self, problem: &Problem, monitor: &dyn Monitor) -> Result<()> {
         let (settings, columns) = (problem.settings, problem.examples.columns());
-        if columns != self.columns {
-            return Err(Error::Invalid(format!("rows must have {} columns, got {columns}", self.columns)));
-        }
+        ensure!(columns == self.columns, "rows must have {} columns, got {columns}", self.columns);
         if settings.track_mistakes || settings.track_activations || problem.noise_bytes() > 0 {
-            let text = "a run over parts keeps nothing of each example: neither its mistakes nor activations";
-            return Err(Error::Invalid(text.into()));
+            bail!("a run over parts keeps nothing of each example: neither its mistakes nor activations");
         }
         (self.weighted, self.squares) = (problem.weighted(monitor)?, problem.squares(monitor)?);
         Ok(())
@@ -210,10 +202,7 @@ impl Run {
         standard(|| {
             self.epoch = number;
             let decisions = problem.settings.decisions();
-            if losses.len() != decisions {
-                let text = format!("losses must have {decisions} entries, got {}", losses.len());
-                return Err(Error::Invalid(text));
-            }
+            ensure!(losses.len() == decisions, "losses must have {decisions} entries, got {}", losses.len());
             let mut done = EpochPart {
                 mistakes: filled(0, decisions)?,
                 losses: copied(losses, &())?,
@@ -279,7 +268,6 @@ impl Run {
         })
     }
 
-    /// Ends all decisions that go on.
     pub fn end_all(
         &mut self,
         problem: &Problem,
@@ -337,7 +325,6 @@ impl Run {
         if let [group] = &self.groups[..] { group.undo() } else { None }
     }
 
-    /// Its weights as they stand.
     pub(in crate::online) fn numbers(&self) -> Option<&[f64]> {
         if let [group] = &self.groups[..] { group.numbers() } else { None }
     }
@@ -359,7 +346,6 @@ impl Run {
         Ok(State { coef, ..self.counters(monitor)? })
     }
 
-    /// The weights of all groups.
     fn joined(&self, monitor: &dyn Monitor) -> Result<Table> {
         let (mut all, mut most) = (Table::zero([self.planes(), self.columns]), 0.0_f64);
         all.stand(self.layout, monitor)?;
@@ -400,7 +386,6 @@ impl Run {
         self.groups.iter().any(Group::has_any_to_leave)
     }
 
-    /// What the settings track.
     pub fn tracked(&self, settings: &Settings, monitor: &dyn Monitor) -> Result<Passed> {
         let counts = settings.track_mistakes.then(|| self.mistakes_per_example(monitor)).transpose()?;
         let activations = self.activations(monitor)?;
@@ -438,9 +423,7 @@ fn side_by_side<T: Copy>(
     monitor: &dyn Monitor,
 ) -> Result<Vec<T>> {
     let parts = groups.iter().map(of);
-    let mut all = Vec::new();
-    let size = parts.clone().fold(0, |size, (values, _)| size + values.len());
-    all.try_reserve_exact(size).map_err(|_| Error::Memory)?;
+    let mut all = with_room(parts.clone().fold(0, |size, (values, _)| size + values.len()))?;
     let rows = parts.clone().map(|(values, width)| values.len() / width).max().unwrap_or(0);
     let cost = parts.clone().fold(0, |cost, (_, width)| cost + width);
     for piece in pieces(rows, cost, monitor) {
@@ -457,14 +440,9 @@ fn check_state(problem: &Problem, state: &State) -> Result<()> {
     let needed = [problem.settings.planes(), problem.examples.columns()];
     let (got, [planes, columns]) = (state.coef.shape(), needed);
     if got != needed || state.intercept.len() != planes || state.seen.len() != planes {
-        return Err(Error::Invalid(format!(
-            "coef must hold {planes} x {columns} weights, got {} x {}",
-            got[0], got[1]
-        )));
+        bail!("coef must hold {planes} x {columns} weights, got {} x {}", got[0], got[1]);
     }
-    if planes == 0 {
-        return Err(Error::Invalid("positive must name the class of one plane or more, got none".into()));
-    }
+    ensure!(planes != 0, "positive must name the class of one plane or more, got none");
     Ok(())
 }
 
@@ -474,30 +452,25 @@ fn check_penalty(
     learner: &dyn Learner,
     monitor: &dyn Monitor,
 ) -> Result<()> {
-    let invalid = |text: &str| Err(Error::Invalid(text.into()));
-    if problem.settings.penalty.is_none() {
-        return if all(
-            state.ages.as_deref().unwrap_or_default(),
-            |ages| ages.iter().all(|&age| age == 0),
-            monitor,
-        )? {
-            Ok(())
-        } else {
-            invalid("state has pending penalties; pass the penalty that it was learnt with")
-        };
-    }
-    if !learner.allows_penalty() {
-        return invalid("penalty must be None for a learner that is a function of the mistakes");
-    }
     let ages = state.ages.as_deref().unwrap_or_default();
+    if problem.settings.penalty.is_none() {
+        let is_settled = all(ages, |ages| ages.iter().all(|&age| age == 0), monitor)?;
+        ensure!(is_settled, "state has pending penalties; pass the penalty that it was learnt with");
+        return Ok(());
+    }
+    ensure!(
+        learner.allows_penalty(),
+        "penalty must be None for a learner that is a function of the mistakes"
+    );
     let [planes, columns] = state.coef.shape();
     if ages.len() != planes * columns || !all(ages, |ages| ages.iter().all(|&age| age >= 0), monitor)? {
-        return invalid("ages must have the shape of coef and hold whole numbers of at least 0");
+        bail!("ages must have the shape of coef and hold whole numbers of at least 0");
     }
     for plane in ages.chunks(columns.max(1)).filter(|_| problem.is_joint()) {
-        if !same(plane, &ages[..plane.len()], monitor)? {
-            return invalid("ages must be the same for all classes of a joint decision");
-        }
+        ensure!(
+            same(plane, &ages[..plane.len()], monitor)?,
+            "ages must be the same for all classes of a joint decision"
+        );
     }
     Ok(())
 }
@@ -505,10 +478,9 @@ fn check_penalty(
 fn check_alone(problem: &Problem, learner: &dyn Learner) -> Result<()> {
     let noisy = problem.settings.tolerance != Tolerance::default();
     if learner.one_plane_at_a_time() && (problem.is_joint() || noisy) {
-        return Err(Error::Invalid(
+        bail!(
             "joint, margin_threshold, added_feature and max_mistakes_per_example must not be set for this learner"
-                .into(),
-        ));
+        );
     }
     Ok(())
 }

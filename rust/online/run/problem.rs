@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::arith::decay::Decay;
 use crate::arith::step::{Aggressive, weight};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, bail, ensure};
 use crate::memory::{Grow, collected, filled};
 use crate::monitor::{Monitor, pieces, same};
 use crate::online::pocket::Check;
@@ -14,7 +14,6 @@ use crate::rows::{
     integer_step,
 };
 
-/// How to learn.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "independent choices")]
 pub struct Settings {
@@ -40,7 +39,6 @@ pub struct Settings {
     /// Of a pocket: when errors are counted, and whether those of averages are, too.
     pub check: Check,
     pub average: bool,
-    /// Mistakes of each example are counted.
     pub track_mistakes: bool,
     /// The activations at the visits of the last epoch are kept.
     pub track_activations: bool,
@@ -94,12 +92,10 @@ impl Settings {
     fn check(&self) -> Result<()> {
         if self.class_weight.len() != self.planes() {
             let (got, want) = (self.class_weight.len(), self.planes());
-            return Err(Error::Invalid(format!("class_weight must have {want} entries, got {got}")));
+            bail!("class_weight must have {want} entries, got {got}");
         }
         check_weights(self.class_weight.as_flattened())?;
-        if !(self.eta.is_finite() && self.eta > 0.0) {
-            return Err(Error::Invalid(format!("eta0 must be finite and above 0, got {}", self.eta)));
-        }
+        ensure!(self.eta.is_finite() && self.eta > 0.0, "eta0 must be finite and above 0, got {}", self.eta);
         let tolerance = self.tolerance;
         let noise =
             [("margin_threshold", tolerance.margin_threshold), ("added_feature", tolerance.added_feature)];
@@ -110,9 +106,7 @@ impl Settings {
         for (name, value) in penalty.into_iter().flatten() {
             not_negative(name, value, self.eta * value)?;
         }
-        if tolerance.max_mistakes == Some(0) {
-            return Err(Error::Invalid("max_mistakes_per_example must be at least 1, got 0".into()));
-        }
+        ensure!(tolerance.max_mistakes != Some(0), "max_mistakes_per_example must be at least 1, got 0");
         if self.joint.is_some() {
             self.check_joint()?;
         }
@@ -122,9 +116,10 @@ impl Settings {
                 (Tolerance { max_mistakes: tolerance.max_mistakes, ..Tolerance::default() }, self.joint);
             if tolerance != one || self.penalty.is_some() || joint.is_some_and(|spread| spread != Spread::Max)
             {
-                let text = "margin_threshold and added_feature must be 0, penalty None and joint \"max\" or None for \
-                            passive-aggressive steps";
-                return Err(Error::Invalid(text.into()));
+                bail!(
+                    "margin_threshold and added_feature must be 0, penalty None and joint \"max\" or None for \
+                            passive-aggressive steps"
+                );
             }
         }
         Ok(())
@@ -135,54 +130,43 @@ impl Settings {
         let planes = self.planes();
         match labels {
             Labels::Classes(classes) if self.joint.is_some() => {
-                match classes.iter().find(|&&class| class as usize >= planes) {
-                    None => Ok(()),
-                    Some(class) => Err(Error::Invalid(format!(
-                        "labels must be below {planes} for a joint decision, got {class}"
-                    ))),
+                if let Some(class) = classes.iter().find(|&&class| class as usize >= planes) {
+                    bail!("labels must be below {planes} for a joint decision, got {class}");
                 }
             }
-            Labels::Classes(_) => Ok(()),
+            Labels::Classes(_) => {}
             Labels::Sets(..) if self.joint.is_some() => {
-                Err(Error::Invalid("labels must be one class each for a joint decision, got sets".into()))
+                bail!("labels must be one class each for a joint decision, got sets");
             }
-            Labels::Sets(_, width) => match self.positive.iter().find(|&&k| k as usize >= 32 * width) {
-                None => Ok(()),
-                Some(class) => Err(Error::Invalid(format!(
-                    "labels must have a bit for class {class}, got {width} words of 32 bits"
-                ))),
-            },
+            Labels::Sets(_, width) => {
+                if let Some(class) = self.positive.iter().find(|&&k| k as usize >= 32 * width) {
+                    bail!("labels must have a bit for class {class}, got {width} words of 32 bits");
+                }
+            }
         }
+        Ok(())
     }
 
     fn check_joint(&self) -> Result<()> {
         if self.planes() < 2 || self.positive.iter().enumerate().any(|(k, &positive)| positive as usize != k)
         {
-            return Err(Error::Invalid(format!(
+            bail!(
                 "positive must be 0, 1, … of two classes or more for a joint decision, got {:?}",
                 self.positive
-            )));
+            );
         }
-        if self.tie != Tie::Mistake {
-            return Err(Error::Invalid(
-                "tie must be \"mistake\" for a joint decision, got \"positive\"".into(),
-            ));
-        }
+        ensure!(self.tie == Tie::Mistake, "tie must be \"mistake\" for a joint decision, got \"positive\"");
         let Tolerance { margin_threshold, added_feature, .. } = self.tolerance;
         for (name, value) in [("margin_threshold", margin_threshold), ("added_feature", added_feature)] {
-            if value != 0.0 {
-                return Err(Error::Invalid(format!("{name} must be 0 for a joint decision, got {value}")));
-            }
+            ensure!(value == 0.0, "{name} must be 0 for a joint decision, got {value}");
         }
         Ok(())
     }
 }
 
 fn not_negative(name: &str, value: f64, used: f64) -> Result<()> {
-    if used.is_finite() && value >= 0.0 {
-        return Ok(());
-    }
-    Err(Error::Invalid(format!("{name} must be finite and at least 0, got {value}")))
+    ensure!(used.is_finite() && value >= 0.0, "{name} must be finite and at least 0, got {value}");
+    Ok(())
 }
 
 fn check_weights(weights: &[f64]) -> Result<()> {
@@ -212,7 +196,6 @@ pub struct Prechecked {
 }
 
 impl<'a> Problem<'a> {
-    /// Checks all of it.
     pub fn new(
         examples: &'a dyn Examples,
         labels: impl Into<Labels<'a>>,
@@ -222,9 +205,7 @@ impl<'a> Problem<'a> {
         let (n, labels) = (examples.len(), labels.into());
         let weights = sample_weight.map_or(n, <[f64]>::len);
         for (name, got) in [("labels", labels.len()), ("sample_weight", weights)] {
-            if got != n {
-                return Err(Error::Invalid(format!("{name} must have {n} entries, got {got}")));
-            }
+            ensure!(got == n, "{name} must have {n} entries, got {got}");
         }
         check_weights(sample_weight.unwrap_or(&[]))?;
         settings.check()?;
@@ -279,7 +260,6 @@ impl<'a> Problem<'a> {
         self.settings.joint.is_some()
     }
 
-    /// The decision that a plane belongs to.
     pub(in crate::online) fn decision(&self, plane: usize) -> usize {
         if self.is_joint() { 0 } else { plane }
     }

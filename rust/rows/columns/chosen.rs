@@ -4,8 +4,8 @@ use std::any::Any;
 
 use crate::arith::dot::LANES;
 use crate::arith::value::Index;
-use crate::error::{Error, Result};
-use crate::memory::{boxed, filled, matrix};
+use crate::error::{Error, Result, bail};
+use crate::memory::{boxed, filled, matrix, with_room};
 use crate::monitor::{Monitor, mapped, pieces};
 use crate::rows::{Matrix, arranged_otherwise};
 
@@ -68,21 +68,17 @@ pub fn over<R>(
     made.ok_or_else(arranged_otherwise)
 }
 
-/// The key of no column.
 const NONE: u64 = u64::MAX;
 
 impl Chosen {
-    /// Room for so many columns.
     pub fn new(most: usize) -> Result<Self> {
         let size = most.saturating_mul(2).checked_next_power_of_two().ok_or(Error::Memory)?.max(2);
-        let mut columns = Vec::new();
-        columns.try_reserve_exact(most).map_err(|_| Error::Memory)?;
         Ok(Self {
             keys: filled(NONE, size)?,
             found: filled(0, size)?,
             shift: 64 - size.ilog2(),
             used: [0; LANES],
-            columns,
+            columns: with_room(most)?,
         })
     }
 
@@ -101,9 +97,7 @@ impl Chosen {
         if room == 0 && entries > 0 {
             return Ok(None);
         }
-        let mut chosen = Self::new(room)?;
-        let mut places = Vec::new();
-        places.try_reserve_exact(indices.len()).map_err(|_| Error::Memory)?;
+        let (mut chosen, mut places) = (Self::new(room)?, with_room(indices.len())?);
         for piece in pieces(indices.len(), 1, monitor) {
             for j in &indices[piece?] {
                 if chosen.columns.len() == room && chosen.place(j.at()).is_none() {
@@ -118,9 +112,7 @@ impl Chosen {
         mapped(more, |j| _ = chosen.choose(*j), monitor)?;
         if let Some((j, _)) = chosen.columns.iter().find(|(j, _)| *j >= columns) {
             let j = *j as isize;
-            return Err(Error::Invalid(format!(
-                "indices must be at least 0 and below the number of columns, {columns}, got {j}"
-            )));
+            bail!("indices must be at least 0 and below the number of columns, {columns}, got {j}");
         }
         Ok(Some((chosen, places)))
     }

@@ -2,7 +2,8 @@
 
 use crate::arith::activation::Row;
 use crate::arith::value::Value;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::rows::Matrix;
 
 /// Collects the entries of rows that are not 0.
 #[derive(Default)]
@@ -14,6 +15,22 @@ pub struct Entries {
 }
 
 impl Entries {
+    /// Those of some rows.
+    pub fn of(rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
+        let mut entries = Self { finite: true, ..Self::default() };
+        for &row in numbers {
+            rows.gather(row as usize..row as usize + 1, &mut entries)?;
+        }
+        Ok(entries)
+    }
+
+    /// Those of one row, in the place of all before.
+    pub fn only(&mut self, rows: &dyn Matrix, row: usize) -> Result<Row<'_>> {
+        self.clear();
+        rows.gather(row..row + 1, self)?;
+        Ok(self.row(0))
+    }
+
     pub fn clear(&mut self) {
         self.columns.clear();
         self.values.clear();
@@ -21,19 +38,15 @@ impl Entries {
         self.finite = true;
     }
 
-    /// Takes in a row.
     #[inline(always)]
     pub(in crate::rows) fn push<T: Value>(
         &mut self,
         row: impl ExactSizeIterator<Item = (usize, T)>,
     ) -> Result<()> {
         // Room for all of it, so that nothing grows in the loop.
-        let room = self.columns.try_reserve(row.len()).is_ok()
-            && self.values.try_reserve(row.len()).is_ok()
-            && self.ends.try_reserve(1).is_ok();
-        if !room {
-            return Err(Error::Memory);
-        }
+        self.columns.try_reserve(row.len())?;
+        self.values.try_reserve(row.len())?;
+        self.ends.try_reserve(1)?;
         for (column, value) in row {
             let value = value.widen();
             if value != 0.0 {
@@ -46,7 +59,6 @@ impl Entries {
         Ok(())
     }
 
-    /// Number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -55,7 +67,6 @@ impl Entries {
         self.ends.is_empty()
     }
 
-    /// Whether every value is finite.
     pub fn is_finite(&self) -> bool {
         self.finite
     }

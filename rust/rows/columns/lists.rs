@@ -12,11 +12,7 @@ use crate::rows::csr::loops::products;
 
 /// The entries of some rows, their columns, and the place of each entry's column.
 fn placed(rows: &dyn Matrix, numbers: &[u32]) -> Result<(Entries, Chosen, Vec<u32>)> {
-    let mut entries = Entries::default();
-    entries.clear();
-    for &row in numbers {
-        rows.gather(row as usize..row as usize + 1, &mut entries)?;
-    }
+    let entries = Entries::of(rows, numbers)?;
     let mut chosen = Chosen::new(entries.columns.len())?;
     let mut places = Vec::new();
     places.try_extend(entries.columns.iter().map(|&column| chosen.choose(column as usize)))?;
@@ -27,13 +23,11 @@ fn placed(rows: &dyn Matrix, numbers: &[u32]) -> Result<(Entries, Chosen, Vec<u3
 pub struct Listed {
     chosen: Chosen,
     weights: Vec<f64>,
-    /// How many rows there are.
     stride: usize,
     finite: bool,
 }
 
 impl Listed {
-    /// The rows of these numbers.
     pub fn new(rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
         let (entries, mut chosen, places) = placed(rows, numbers)?;
         chosen.sort();
@@ -103,7 +97,6 @@ pub struct Postings {
 }
 
 impl Postings {
-    /// The rows of these numbers.
     pub fn new(rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
         let (entries, chosen, places) = placed(rows, numbers)?;
         let count = places.len();

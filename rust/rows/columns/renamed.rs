@@ -1,7 +1,7 @@
 //! Rows in terms of some columns.
 
 use super::Chosen;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::{Grow, filled};
 use crate::monitor::{Monitor, Pace};
 use crate::rows::csr::facts::longest;
@@ -24,8 +24,8 @@ impl Renamed {
         self.places.clear();
         self.values.clear();
         self.others = 0.0;
-        self.places.try_reserve(most).map_err(|_| Error::Memory)?;
-        self.values.try_reserve(most).map_err(|_| Error::Memory)
+        self.places.try_reserve(most)?;
+        Ok(self.values.try_reserve(most)?)
     }
 
     /// Takes in an entry, of larger columns than all before.

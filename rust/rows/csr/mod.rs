@@ -27,7 +27,7 @@ use crate::rows::weights::arranged::Arranged;
 use crate::rows::weights::planes::{MANY, Magnitude, Planes, Weights};
 use crate::rows::weights::table::Layout;
 use crate::rows::weights::undo::Undo;
-use crate::rows::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, arranged_otherwise, make_room, rows_in_block};
+use crate::rows::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, arranged_otherwise, rows_in_block};
 use crate::rows::{Chosen, Entries, OwnColumns, Renamed};
 
 /// Entries of a row up to which its sum takes less time in floats than in integers.
@@ -337,16 +337,6 @@ impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
 
     fn survey(&self, rows: Range<usize>) -> Survey {
         survey(&self.values[self.indptr[rows.start].at()..self.indptr[rows.end].at()])
-    }
-
-    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()> {
-        let (own, stored) = self.row(row);
-        make_room(columns, values, own.len())?;
-        for (j, x) in own.iter().zip(stored).filter(|(_, x)| x.widen() != 0.0) {
-            columns.push(j.at() as i64);
-            values.push(x.widen());
-        }
-        Ok(())
     }
 
     fn write_bytes(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {

@@ -16,7 +16,7 @@ use crate::arith::integers::{all_integers, integers_within, sizes};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::Value;
 use crate::audit;
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::memory::filled;
 use crate::monitor::{Monitor, all, pieces};
 use crate::rows::pass::learn::Learn;
@@ -27,7 +27,7 @@ use crate::rows::weights::arranged::Arranged;
 use crate::rows::weights::planes::{MANY, Magnitude, Planes, Weights, halves};
 use crate::rows::weights::table::Layout;
 use crate::rows::weights::undo::Undo;
-use crate::rows::{BLOCK, Examples, Matrix, Rows, arranged_otherwise, check_len, make_room, rows_in_block};
+use crate::rows::{BLOCK, Examples, Matrix, Rows, arranged_otherwise, check_len, rows_in_block};
 use crate::rows::{Chosen, Entries, Renamed};
 
 #[derive(Clone, Copy)]
@@ -39,12 +39,11 @@ pub struct Dense<'a, T> {
 
 impl<'a, T: Value> Dense<'a, T> {
     pub fn new(values: &'a [T], len: usize, columns: usize) -> Result<Self> {
-        if len.checked_mul(columns) != Some(values.len()) {
-            return Err(Error::Invalid(format!(
-                "values must hold {len} x {columns} numbers, got {}",
-                values.len()
-            )));
-        }
+        ensure!(
+            len.checked_mul(columns) == Some(values.len()),
+            "values must hold {len} x {columns} numbers, got {}",
+            values.len()
+        );
         check_len(len)?;
         Ok(Self { values, len, columns })
     }
@@ -353,15 +352,6 @@ impl<T: Value> Matrix for Dense<'_, T> {
 
     fn survey(&self, rows: Range<usize>) -> Survey {
         dispatch(Surveyed(&self.values[rows.start * self.columns..rows.end * self.columns]))
-    }
-
-    fn read(&self, row: usize, columns: &mut Vec<i64>, values: &mut Vec<f64>) -> Result<()> {
-        make_room(columns, values, self.columns)?;
-        for (j, x) in self.row(row).iter().enumerate().filter(|(_, x)| x.widen() != 0.0) {
-            columns.push(j as i64);
-            values.push(x.widen());
-        }
-        Ok(())
     }
 
     fn write_bytes(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {

@@ -3,14 +3,11 @@
 //! Scores s; the error set E holds each r other than the true class y with `s_r >= s_y`. A mistake
 //! if E is not empty: row y moves up by c, the rows of E down by c in all (Crammer, Singer 2003).
 
-use crate::arith::step::{share, share_of, sum_of_excess};
-
 /// How the downward part of an update is spread over the error set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spread {
     /// All of it on the highest score, the lowest class of equals.
     Max,
-    /// Equal parts.
     Uniform,
     /// In proportion to `s_r − s_y`; equal parts if all of these are 0.
     Proportional,
@@ -58,7 +55,7 @@ impl<'a> Downward<'a> {
         let mut down = Self { how, scores, truth, judgement, c, z: 0.0 };
         if how == Spread::Proportional {
             let errors = (0..scores.len()).filter(|&r| down.is_error(r));
-            down.z = sum_of_excess(errors.map(|r| scores[r] - scores[truth]));
+            down.z = errors.fold(0.0, |z, r| z + (scores[r] - scores[truth]));
         }
         down
     }
@@ -74,8 +71,8 @@ impl<'a> Downward<'a> {
         let moves = if self.how == Spread::Max { r == self.judgement.top } else { self.is_error(r) };
         moves.then(|| match self.how {
             Spread::Max => -self.c,
-            _ if self.z == 0.0 => -share(self.c, self.judgement.errors),
-            _ => -share_of(self.c, self.scores[r] - self.scores[self.truth], self.z),
+            _ if self.z == 0.0 => -(self.c / self.judgement.errors as f64),
+            _ => -(self.c * (self.scores[r] - self.scores[self.truth]) / self.z),
         })
     }
 }

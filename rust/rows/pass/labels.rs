@@ -2,16 +2,13 @@
 
 use crate::rows::pass::prefetch::prefetch;
 
-/// The labels of all rows.
 #[derive(Debug, Clone, Copy)]
 pub enum Labels<'a> {
-    /// The class of every row.
     Classes(&'a [u32]),
     /// So many words of every row, one or more: bit `k % 32` of word `k / 32` says whether it has class k.
     Sets(&'a [u32], usize),
 }
 
-/// The label of one row.
 #[derive(Debug, Clone, Copy)]
 pub enum Label<'a> {
     Class(u32),
@@ -58,7 +55,6 @@ impl<'a> Labels<'a> {
 }
 
 impl Label<'_> {
-    /// Whether the class is one of the row's.
     #[inline(always)]
     pub fn has(self, class: u32) -> bool {
         match self {
@@ -68,20 +64,8 @@ impl Label<'_> {
     }
 }
 
-impl<'a> From<&'a [u32]> for Labels<'a> {
-    fn from(classes: &'a [u32]) -> Self {
-        Self::Classes(classes)
-    }
-}
-
-impl<'a> From<&'a Vec<u32>> for Labels<'a> {
-    fn from(classes: &'a Vec<u32>) -> Self {
-        Self::Classes(classes)
-    }
-}
-
-impl<'a, const N: usize> From<&'a [u32; N]> for Labels<'a> {
-    fn from(classes: &'a [u32; N]) -> Self {
-        Self::Classes(classes)
+impl<'a, T: AsRef<[u32]> + ?Sized> From<&'a T> for Labels<'a> {
+    fn from(classes: &'a T) -> Self {
+        Self::Classes(classes.as_ref())
     }
 }

@@ -27,7 +27,6 @@ pub trait LoopBody {
     /// `w += c*x` for one plane. False if the loop cannot go on after it.
     fn update(&mut self, plane: usize, row: usize, c: f64) -> bool;
 
-    /// How many bytes the rows take.
     fn size(&self) -> usize;
 
     /// Asks for a row that will be visited soon.
@@ -158,7 +157,6 @@ impl<'a, K> Learn<'a, K> {
 }
 
 impl<K: LoopBody> Learn<'_, K> {
-    /// Runs the loop.
     pub fn go(self) -> Result<Stop> {
         let Self { body, visit, at, end, heads, noise, activations, log } = self;
         dispatch((body, Learn { body: (), visit, at, end, heads, noise, activations, log }))

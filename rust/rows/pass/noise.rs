@@ -1,6 +1,5 @@
 //! What tolerates noise: a feature of its own for each example, and a bound on its updates.
 
-use crate::arith::step::{own_feature, own_weight};
 use crate::error::Result;
 use crate::monitor::{Monitor, filled};
 
@@ -61,7 +60,7 @@ impl Noise {
     /// The activation with the part of the added feature.
     #[inline(always)]
     pub fn activation(&self, a: f64, row: usize, plane: u32) -> f64 {
-        if self.v.is_empty() { a } else { own_feature(a, self.v[self.at(row, plane)], self.delta) }
+        if self.v.is_empty() { a } else { a + self.v[self.at(row, plane)] * self.delta }
     }
 
     /// Whether the example has caused all the updates that it may.
@@ -78,7 +77,7 @@ impl Noise {
             *made += 1;
         }
         self.v.get_mut(at).is_none_or(|v| {
-            *v = own_weight(*v, c, self.delta);
+            *v += c * self.delta;
             v.is_finite()
         })
     }

@@ -19,11 +19,9 @@ use std::sync::LazyLock;
 /// How many examples ahead rows are asked for, in a shuffled order.
 pub const AHEAD: usize = 8;
 
-/// How a row is asked for.
 #[derive(Clone, Copy)]
 pub struct Hint {
     level: Level,
-    /// How many bytes of a slice.
     most: usize,
 }
 
@@ -38,7 +36,6 @@ impl Hint {
     const EARLY: Self = Self { level: Level::Second, most: usize::MAX };
 }
 
-/// How a pass asks for its rows.
 #[derive(Clone, Copy)]
 pub struct Hints {
     /// [`AHEAD`], in a shuffled order.
@@ -96,7 +93,6 @@ pub fn prefetch<T>(row: &[T]) {
     prefetch_into(row, Hint::NOW);
 }
 
-/// The same, as the hint says.
 #[inline(always)]
 pub fn prefetch_into<T>(row: &[T], hint: Hint) {
     let (start, bytes) = (row.as_ptr().cast::<i8>(), size_of_val(row).min(hint.most));

@@ -8,7 +8,6 @@ use crate::rows::weights::planes::Head;
 /// When an activation of exactly 0 is a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tie {
-    /// Always.
     Mistake,
     /// sign(0) = +1: for negative examples only.
     Positive,
@@ -52,7 +51,6 @@ pub struct Visit<'a> {
     pub margin_threshold: f64,
     /// The planes are the classes of one decision, in their order.
     pub joint: Option<Spread>,
-    /// See [`integer_step`].
     pub integer_step: Option<f64>,
     /// Steps that depend on the loss; `None`: all have the length `eta`.
     pub aggressive: Option<PassiveAggressive<'a>>,
@@ -75,7 +73,6 @@ impl PassiveAggressive<'_> {
 }
 
 impl Visit<'_> {
-    /// Number of positions.
     pub fn len(&self) -> usize {
         self.order.map_or_else(|| self.labels.len(), <[u32]>::len)
     }
@@ -133,7 +130,6 @@ pub struct Cursor {
     pub pos: usize,
 }
 
-/// One entry of the log.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mistake {
     pub row: u32,
@@ -147,7 +143,6 @@ pub struct Mistake {
 /// Why a leaf returned; the later, the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
-    /// The end of the block.
     Block,
     /// A weight passed the bound of the exact path (rule 10): the planes are to be prepared again.
     Limit,

@@ -110,15 +110,9 @@ impl<'a> From<&'a Table> for Arranged<'a> {
     }
 }
 
-impl<'a> From<&'a [f64]> for Arranged<'a> {
-    fn from(by_plane: &'a [f64]) -> Self {
-        Self::ByPlane(Cow::Borrowed(by_plane))
-    }
-}
-
-impl<'a> From<&'a Vec<f64>> for Arranged<'a> {
-    fn from(by_plane: &'a Vec<f64>) -> Self {
-        by_plane.as_slice().into()
+impl<'a, T: AsRef<[f64]> + ?Sized> From<&'a T> for Arranged<'a> {
+    fn from(by_plane: &'a T) -> Self {
+        Self::ByPlane(Cow::Borrowed(by_plane.as_ref()))
     }
 }
 

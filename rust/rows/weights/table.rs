@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::arith::finite::{all_finite, largest_of};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::memory::{Grow, collected, filled, gathered, zeros};
 use crate::monitor::{Monitor, copied, pieces};
 use crate::rows::columns::Chosen;
@@ -63,9 +63,10 @@ impl Table {
     /// Numbers by plane, of which nothing is known.
     pub fn new(numbers: Vec<f64>, shape: [usize; 2]) -> Result<Self> {
         let ([planes, columns], got) = (shape, numbers.len());
-        if planes.checked_mul(columns) != Some(got) {
-            return Err(Error::Invalid(format!("coef must hold {planes} x {columns} weights, got {got}")));
-        }
+        ensure!(
+            planes.checked_mul(columns) == Some(got),
+            "coef must hold {planes} x {columns} weights, got {got}"
+        );
         let numbers = Numbers::Own(numbers);
         Ok(Self { numbers, layout: Layout::ByPlane, shape, most: f64::INFINITY, within: None })
     }
