@@ -95,6 +95,7 @@ impl Error {
     pub fn of_file(path: &Path, error: &io::Error) -> Self {
         let text = error.to_string();
         match error.raw_os_error() {
+            _ if error.kind() == io::ErrorKind::OutOfMemory => Self::FileTooLarge(path.to_owned()),
             None => Self::Invalid(format!("{}: {text}", path.display())),
             Some(code) => {
                 let text = text.trim_end_matches(&format!(" (os error {code})")).to_owned();

@@ -5,14 +5,6 @@ use std::alloc::{Layout, alloc_zeroed};
 
 use crate::error::{Error, Result};
 
-/// Replaces what a vector holds by these numbers, in the room that it has.
-pub fn refill<T>(values: &mut Vec<T>, numbers: impl ExactSizeIterator<Item = T>) -> Result<()> {
-    values.clear();
-    values.try_reserve(numbers.len())?;
-    values.extend(numbers);
-    Ok(())
-}
-
 /// An empty vector with room for so many values.
 pub fn with_room<T>(len: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
@@ -118,8 +110,6 @@ mod tests {
         // 8 kilobytes each: 2^56 bytes, more than any address space has. None of them is made.
         let numbers = || (0..usize::MAX >> 21).map(|_| [0_u64; 1 << 10]);
         assert_eq!(collected(numbers()).err(), Some(Error::Memory));
-        let mut values = Vec::new();
-        assert_eq!(refill(&mut values, numbers()), Err(Error::Memory));
     }
 
     #[cfg(target_pointer_width = "64")]
@@ -152,13 +142,5 @@ mod tests {
             (text.as_str(), boxed(()), boxed([7_u8; 3])),
             ("text", Ok(Box::new(())), Ok(Box::new([7; 3])))
         );
-    }
-
-    #[test]
-    fn a_vector_is_filled_again_in_its_room() {
-        let mut values = collected(0..9_u32).expect("little");
-        let before = values.as_ptr();
-        refill(&mut values, 3..7).expect("less");
-        assert_eq!((&values[..], values.as_ptr()), (&[3, 4, 5, 6][..], before));
     }
 }

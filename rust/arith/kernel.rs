@@ -1,5 +1,7 @@
 //! The formulas of the kernel perceptron, element by element: each operation rounded, in one order.
 
+use super::twofold::total;
+
 /// `base^degree` by products from the left; the degree is at least 1.
 #[inline(always)]
 pub fn powers(degree: u32, values: &mut [f64]) {
@@ -53,9 +55,8 @@ pub fn normalised(a: f64, square: f64) -> f64 {
 /// One divided by `columns` times the variance of all values, from the sums and the squares of the
 /// rows: `m = S/n`, `Q/n − m*m` with S and Q added up in row order. 1 if that is not above 0.
 pub fn scale(sums: &[f64], squares: &[f64], columns: usize) -> f64 {
-    let total = |terms: &[f64]| terms.iter().fold(0.0, |total, term| total + term);
     let number = (sums.len() * columns) as f64;
-    let mean = total(sums) / number;
-    let variance = total(squares) / number - mean * mean;
+    let mean = total(sums.iter().copied()) / number;
+    let variance = total(squares.iter().copied()) / number - mean * mean;
     if variance > 0.0 { 1.0 / (columns as f64 * variance) } else { 1.0 }
 }

@@ -2,7 +2,6 @@
 //!
 //! - [`kernels`]: from dot products to kernel values
 //! - [`gram`]: dot products of many rows with many rows
-//! - [`source`]: rows of the Gram matrix that somebody else computes
 //! - [`cache`]: a cache of rows of the Gram matrix
 //! - [`train`]: the sums of all examples, kept up to date; a [`crate::online::Run`] goes over them
 //! - [`window`]: the examples that are visited next
@@ -17,7 +16,6 @@ mod kernels;
 mod pool;
 mod predict;
 mod products;
-mod source;
 mod support_set;
 mod train;
 mod window;
@@ -26,6 +24,5 @@ pub use budget::{BudgetRows, Budgeted};
 pub use gram::{GramForm, kernel_matrix, scale_gamma};
 pub use kernels::Kernel;
 pub use predict::{Answer, SupportVectors, predict};
-pub use source::RowSource;
 pub use support_set::{Budget, Policy, SupportSet, Values};
-pub use train::{Dual, DualRows, Norms};
+pub use train::{Dual, DualRows, Norms, RowSource};

@@ -24,7 +24,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::cache::Cache;
 use super::gram::{Dots, DotsMut, GramForm, Side, square_of, squares, squares_of};
 use super::kernels::Kernel;
-use super::source::RowSource;
 use super::window::{Updates, Window};
 use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -48,6 +47,14 @@ const STRIP: usize = 512;
 
 /// N of each plane: at the start, and after each update.
 pub type Norms = Vec<Vec<f64>>;
+
+/// Gives the rows of a Gram matrix of n examples, when they are needed. It is asked on the thread that called
+/// [`crate::online::Run::epoch`], for one row at a time; not again for a row in the cache.
+pub trait RowSource: Sync {
+    /// Puts the kernel values of every example with this one into `out` (n), the same ones each time. False
+    /// if it cannot: the run then ends with an error, and nothing of it is kept.
+    fn row(&self, number: usize, out: &mut [f64]) -> bool;
+}
 
 /// What a run of the dual form keeps between its epochs, beside the sums.
 pub struct Dual {

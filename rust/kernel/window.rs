@@ -2,8 +2,7 @@
 
 use super::cache::Cache;
 use super::gram::{Dots, Finish, Side, square_of, squares_of};
-use super::source::RowSource;
-use super::train::DualRows;
+use super::train::{DualRows, RowSource};
 use crate::arith::kernel::add;
 use crate::arith::simd::{Simd, dispatch};
 use crate::error::{Error, Result, bail};

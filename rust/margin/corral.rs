@@ -58,7 +58,7 @@ impl Corral {
         let (places_, group, a) = (vec![], vec![], vec![]);
         let mut corral = Self { sigma, places: places_, group, a, v, factor, full };
         for (&place, &weight) in places.iter().zip(weights) {
-            work.pause()?;
+            work.monitor.pause()?;
             corral.major(working, place, weight)?;
         }
         // What was dropped with its weight is made up for.
@@ -173,7 +173,7 @@ impl Corral {
     /// Moves to the nearest point of the hull of the members, dropping those that reach weight 0.
     pub fn minor(&mut self, working: &WorkingSet, work: &Work) -> Result<()> {
         loop {
-            work.pause()?;
+            work.monitor.pause()?;
             let mut d = self.step(working)?;
             let mut end: Option<(usize, f64)> = None;
             for (i, (&a, &d)) in self.a.iter().zip(&d).enumerate() {

@@ -20,7 +20,7 @@ use crate::arith::factor::inner;
 use crate::arith::finite::all_finite;
 use crate::arith::twofold::{power, total};
 use crate::error::Result;
-use crate::memory::{Grow, collected, filled, gathered, refill};
+use crate::memory::{Grow, collected, filled, gathered};
 use crate::order::shuffle;
 use crate::rows::strip;
 
@@ -154,7 +154,7 @@ impl<'a> Descent<'a> {
     /// Visits the active rows in a new order.
     fn sweep(&mut self, work: &Work) -> Result<()> {
         let problem = self.problem;
-        refill(&mut self.order, self.active.iter().copied())?;
+        self.order = collected(self.active.iter().copied())?;
         shuffle(&mut self.order, (0, self.sweeps, 0), self.problem.monitor)?;
         self.sweeps += 1;
         self.visits += self.order.len() as u64;
@@ -162,7 +162,7 @@ impl<'a> Descent<'a> {
         let mut score = [0.0];
         for (k, &row) in self.order.iter().enumerate() {
             if k % strip == 0 {
-                work.pause()?;
+                work.monitor.pause()?;
             }
             let i = row as usize;
             if self.squares[i] == 0.0 {

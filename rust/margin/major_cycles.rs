@@ -17,7 +17,7 @@ const STALLS: usize = 20;
 
 /// What was done; a step is a pass, a major cycle or a sweep.
 pub struct Work<'a> {
-    monitor: &'a dyn Monitor,
+    pub monitor: &'a dyn Monitor,
     pub max_steps: u64,
     pub passes: u64,
     pub rows_scored: u64,
@@ -33,12 +33,8 @@ impl<'a> Work<'a> {
 
     /// Whether there are steps left. The monitor is asked.
     pub fn left(&self) -> Result<bool> {
-        self.pause()?;
+        self.monitor.pause()?;
         Ok(self.passes + self.majors + self.sweeps < self.max_steps)
-    }
-
-    pub fn pause(&self) -> Result<()> {
-        self.monitor.pause()
     }
 }
 

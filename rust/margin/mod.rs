@@ -15,7 +15,6 @@ mod problem;
 mod proof;
 mod rational;
 mod separate;
-mod solvers;
 mod wolfe;
 mod working_set;
 

@@ -97,10 +97,6 @@ impl<'a> MarginProblem<'a> {
         self.rows.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     pub fn columns(&self) -> usize {
         self.rows.columns()
     }

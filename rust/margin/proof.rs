@@ -11,7 +11,7 @@ use crate::arith::axpy::axpy;
 use crate::arith::factor::inner;
 use crate::arith::twofold::{LOST, Twofold, UNIT, exponent, gamma, power};
 use crate::error::Result;
-use crate::memory::{Grow, collected, filled, refill, tried};
+use crate::memory::{Grow, collected, filled, tried};
 use crate::rows::Entries;
 
 const LARGEST_INVERSE: usize = 1500;
@@ -112,10 +112,10 @@ fn is_verified(problem: &MarginProblem, system: &System, a: &[f64]) -> Result<bo
     for column in &columns {
         sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += x.abs());
     }
-    let (mut off, mut largest, mut lengths) = (0.0_f64, 0.0_f64, vec![]);
+    let (mut off, mut largest) = (0.0_f64, 0.0_f64);
     for (i, row) in inverse.iter().enumerate() {
         problem.monitor.pause()?;
-        refill(&mut lengths, row.iter().map(|x| x.abs()))?;
+        let lengths = collected(row.iter().map(|x| x.abs()))?;
         off = off.max(inner(&lengths, &size) * slack);
         let mut beta = inner(&lengths, &sums) * (gamma(k / 8 + 8) * slack) + k as f64 * (2.0 * UNIT);
         for (j, column) in columns.iter().enumerate() {

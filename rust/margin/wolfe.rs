@@ -17,7 +17,7 @@ use super::working_set::WorkingSet;
 use crate::arith::factor::inner;
 use crate::arith::twofold::total;
 use crate::error::Result;
-use crate::memory::{Grow, collected, filled, gathered, refill};
+use crate::memory::{Grow, collected, filled, gathered};
 
 /// Inner tolerance at strides above 1.
 const COARSE: f64 = 1e-2;
@@ -64,8 +64,8 @@ impl NearestPoint {
             return Ok(false);
         }
         self.square = square;
-        refill(&mut self.a, corral.a.iter().copied())?;
-        refill(&mut self.numbers, corral.places.iter().map(|&place| working.numbers[place]))?;
+        self.a = collected(corral.a.iter().copied())?;
+        self.numbers = collected(corral.places.iter().map(|&place| working.numbers[place]))?;
         Ok(true)
     }
 }

@@ -20,7 +20,7 @@ use crate::arith::average::{average as mean, averages_are_finite, timed};
 use crate::arith::finite::{LARGE, all_finite};
 use crate::arith::step::start;
 use crate::error::{Error, Result, ensure};
-use crate::memory::{Grow, boxed, collected, filled};
+use crate::memory::{Grow, boxed, collected, filled, tried};
 use crate::monitor::{Monitor, copied, each, pieces};
 use crate::online::run::problem::Problem;
 use crate::rows::{Chosen, Head, Layout, Mistake, Rows, Table, Undo, Visit};
@@ -218,27 +218,22 @@ impl Learner for Averaged {
         let (fit_intercept, steps, mut undo) = (self.fit_intercept, self.coef.steps(), self.undo.as_mut());
         let (mut coef, mut intercept) = (self.coef.own(&())?, &mut self.intercept[..]);
         let (mut most, largest) = (&mut self.most[..], problem.examples.largest());
-        let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
-        for range in ranges {
-            let (coef_here, coef_rest) = coef.split_at_mut(range.len() * columns);
-            let (intercept_here, intercept_rest) = intercept.split_at_mut(range.len());
-            let (most_here, most_rest) = most.split_at_mut(range.len());
-            (coef, intercept, most) = (coef_rest, intercept_rest, most_rest);
-            rules.try_push(boxed(AveragedRule {
+        tried(ranges.iter().map(|range| {
+            let rule = AveragedRule {
                 rows,
                 first: range.start,
                 steps,
-                coef: coef_here,
-                intercept: intercept_here,
+                coef: coef.split_off_mut(..range.len() * columns).unwrap_or_default(),
+                intercept: intercept.split_off_mut(..range.len()).unwrap_or_default(),
                 fit_intercept,
                 finite: true,
                 by_plane: ByPlane::default(),
-                most: most_here,
+                most: most.split_off_mut(..range.len()).unwrap_or_default(),
                 largest,
                 undo: undo.take(), // only ever kept of one range
-            })?)?;
-        }
-        Ok(rules)
+            };
+            Ok(boxed(rule)? as Box<dyn Rule>)
+        }))
     }
 
     fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>> {

@@ -15,7 +15,7 @@ mod votes;
 
 pub use model::{Drafted, Excerpt, Hyperplanes, Learnt, Memory, Model, Part, Passed, Strengths, Taken};
 pub use rule::{Form, Kind, Learner, Numbers, Rule};
-pub use run::feed::feed;
+pub use run::group::feed;
 pub use run::problem::{Penalty, Prechecked, Problem, Settings};
 pub use run::{Epoch, EpochPart, Run, State};
 pub(crate) use scores::of_each_row;

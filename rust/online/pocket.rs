@@ -24,7 +24,7 @@ use crate::arith::average::timed;
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result, ensure};
-use crate::memory::{Grow, boxed, collected};
+use crate::memory::{Grow, boxed, collected, tried};
 use crate::monitor::{Monitor, filled, mapped};
 use crate::online::run::problem::{Problem, Settings};
 use crate::rows::{Head, Mistake, Rows, Visit};
@@ -329,11 +329,8 @@ impl Learner for Pocket {
         problem: &'a Problem,
     ) -> Result<Vec<Box<dyn Rule + 'a>>> {
         debug_assert!(ranges.iter().all(|range| range.len() == 1));
-        let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
-        for rule in self.rules(problem, 0..self.planes.len())? {
-            rules.try_push(boxed(rule)?)?;
-        }
-        Ok(rules)
+        let rules = self.rules(problem, 0..self.planes.len())?;
+        tried(rules.map(|rule| Ok(boxed(rule)? as Box<dyn Rule>)))
     }
 
     fn end_training(&mut self, problem: &Problem, range: Range<usize>, monitor: &dyn Monitor) -> Result<()> {

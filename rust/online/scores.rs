@@ -153,9 +153,8 @@ pub(super) fn in_strips<T>(
         while strip.len() > 1 && rows.entries(strip.clone()).saturating_mul(planes) > most {
             strip.end = strip.start + strip.len() / 2;
         }
-        let (here, rest) = std::mem::take(&mut out).split_at_mut(strip.len() * width);
-        fill(strip.clone(), here)?;
-        (range.start, out) = (strip.end, rest);
+        fill(strip.clone(), out.split_off_mut(..strip.len() * width).unwrap_or_default())?;
+        range.start = strip.end;
         if !range.is_empty() {
             monitor.pause()?;
         }

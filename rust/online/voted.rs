@@ -17,7 +17,7 @@ use super::run::State;
 use crate::arith::average::timed;
 use crate::arith::step::start;
 use crate::error::{Result, bail, ensure};
-use crate::memory::{Grow, boxed, collected, filled};
+use crate::memory::{Grow, boxed, collected, filled, tried};
 use crate::monitor::{Monitor, Pace, each};
 use crate::online::run::problem::Problem;
 use crate::rows::{Head, Mistake, Rows, Visit, row_entries};
@@ -76,13 +76,10 @@ impl Learner for Voted {
         _problem: &'a Problem,
     ) -> Result<Vec<Box<dyn Rule + 'a>>> {
         let mut rest = &mut self.made[..];
-        let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
-        for range in ranges {
-            let (made, others) = rest.split_at_mut(range.len());
-            rest = others;
-            rules.try_push(boxed(VotedRule { first: range.start, made })?)?;
-        }
-        Ok(rules)
+        tried(ranges.iter().map(|range| {
+            let made = rest.split_off_mut(..range.len()).unwrap_or_default();
+            Ok(boxed(VotedRule { first: range.start, made })? as Box<dyn Rule>)
+        }))
     }
 
     fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>> {

@@ -9,11 +9,13 @@ use super::scores::in_strips;
 use super::threads::each;
 use super::voted::Log;
 use crate::arith::environment::standard;
-use crate::arith::gram::{largest_if_whole, stays_exact, vote};
+use crate::arith::finite::largest_of;
+use crate::arith::gram::{stays_exact, vote};
+use crate::arith::integers::all_integers;
 use crate::arith::step::start;
 use crate::error::{Error, Result, bail, ensure};
-use crate::memory::{Grow, filled, refill};
-use crate::monitor::{Monitor, NUMBERS, Pace, copied, mapped, pieces};
+use crate::memory::{Grow, collected, filled};
+use crate::monitor::{Monitor, NUMBERS, Pace, all, copied, mapped};
 use crate::rows::{Arranged, Ballot, Chosen, Matrix, Narrow, OwnColumns, RenamedRows, Rows, Tie, over};
 
 /// Rows of a block: many, for the vectors are made again for each block.
@@ -82,13 +84,10 @@ impl<'a> VoteVectors<'a> {
 
     /// Whether rule 10 holds for those of a plane, if it does for the values of the rows.
     fn stay_exact(&self, plane: usize, monitor: &dyn Monitor) -> Result<bool> {
-        let mut most = 0.0_f64;
-        let (coef, columns) = (self.coef_of(plane), self.stored.columns());
-        for piece in pieces(columns, 1, monitor) {
-            let Some(largest) = largest_if_whole(&coef[piece?]) else { return Ok(false) };
-            most = most.max(largest);
-        }
-        Ok(stays_exact(most, columns, self.intercept[plane], self.log.steps(plane)))
+        let coef = self.coef_of(plane);
+        let are_exact =
+            || stays_exact(largest_of(coef, 0.0), coef.len(), self.intercept[plane], self.log.steps(plane));
+        Ok(all(coef, all_integers, monitor)? && are_exact())
     }
 
     /// Votes of the start vector, and of those that mistakes made.
@@ -187,13 +186,13 @@ impl PlaneVotes<'_> {
         self.scores(&weights, &[intercept], &mut activations)?;
         tally(&activations, &[first], vectors.tie, sums);
         let log = vectors.log.entries(self.number);
-        let (mut steps, mut scratch) = (Vec::new(), Vec::new());
+        let mut scratch = Vec::new();
         for (first, counts) in log.step_by(STRIP).zip(counts.chunks(STRIP)) {
             let entries = || (first..first + counts.len()).map(|place| vectors.log.entry(place));
             if !made_by.take(vectors.stored, entries().map(|(row, _)| row))? {
                 return Ok(false);
             }
-            refill(&mut steps, entries().map(|(_, step)| step))?;
+            let steps = collected(entries().map(|(_, step)| step))?;
             Ballot {
                 made_by: &made_by,
                 steps: &steps,

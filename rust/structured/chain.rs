@@ -19,7 +19,7 @@ use super::prefix::{ahead, compare};
 use super::{ChainState, Sequences};
 use crate::arith::average::timed;
 use crate::arith::environment::standard;
-use crate::arith::integers::integers_within;
+use crate::arith::integers::{all_integers, integers_within};
 use crate::arith::number::Number;
 use crate::arith::step::Aggressive;
 use crate::error::{Error, Result, bail, ensure};
@@ -106,7 +106,7 @@ impl Chain {
         let limit = (ROOM / (longest * (with_pair * size.row + 1.0) + 2.0)).floor();
         let one_sequence = longest * eta * size.value.max(1.0);
         let mut is_exact = self.settings.aggressive.is_none()
-            && eta.fract() == 0.0
+            && all_integers(&[eta])
             && one_sequence < ROOM / 2.0
             && limit >= 1.0;
         for w in state.weights.arrays() {

@@ -83,11 +83,7 @@ pub(super) fn by_sequence<'a, T>(
     mut rest: &'a mut [T],
     sequences: &Sequences,
 ) -> impl ExactSizeIterator<Item = &'a mut [T]> {
-    (0..sequences.len()).map(move |i| {
-        let (part, others) = std::mem::take(&mut rest).split_at_mut(sequences.rows(i).len());
-        rest = others;
-        part
-    })
+    (0..sequences.len()).map(move |i| rest.split_off_mut(..sequences.rows(i).len()).unwrap_or_default())
 }
 
 /// Weights of columns where they are stored, and the places of their planes, if they are not the same.

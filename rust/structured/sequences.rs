@@ -36,10 +36,6 @@ impl Sequences {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     pub fn rows(&self, i: usize) -> Range<usize> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         start..self.ends[i]

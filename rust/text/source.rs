@@ -11,7 +11,7 @@ use super::gzip::Gzip;
 use super::lines::{PADDING, ParsedExamples};
 use crate::error::{Error, Result};
 use crate::memory::boxed;
-use crate::monitor::{Flow, Monitor};
+use crate::monitor::Monitor;
 use crate::online::threads::lock;
 
 /// What other kinds of files begin with; none of it can begin a label.
@@ -79,10 +79,10 @@ impl<'a> Source<'a> {
             let path = &self.paths[self.file];
             let mut reader = match self.open.take() {
                 Some(reader) => reader,
-                None => open(path, &mut self.rest, self.max_ratio)?,
+                None => open(path, &mut self.rest, self.max_ratio).map_err(|error| too_large(error, path))?,
             };
             block.file = self.file;
-            if self.fill(&mut *reader, &mut block).map_err(|trouble| trouble.at(path))? {
+            if self.fill(&mut *reader, &mut block).map_err(|error| too_large(error, path))? {
                 self.file += 1;
             } else {
                 self.open = Some(reader);
@@ -95,8 +95,8 @@ impl<'a> Source<'a> {
     }
 
     /// Reads until the block is full and holds a line end, or the file ends, which it returns.
-    fn fill(&mut self, reader: &mut dyn Read, block: &mut Block) -> std::result::Result<bool, Trouble> {
-        let (room, rest) = (&mut block.room, &mut self.rest);
+    fn fill(&mut self, reader: &mut dyn Read, block: &mut Block) -> Result<bool> {
+        let (room, rest, path) = (&mut block.room, &mut self.rest, &self.paths[self.file]);
         let mut filled = rest.len();
         grow(room, self.block.max(2 * filled).saturating_add(1))?;
         room[..filled].copy_from_slice(rest);
@@ -106,11 +106,11 @@ impl<'a> Source<'a> {
             let count = match reader.read(&mut room[filled..limit]) {
                 Ok(count) => count,
                 // A signal, perhaps Ctrl-C while a pipe has nothing to give.
-                Err(error) if error.kind() == ErrorKind::Interrupted => match self.monitor.block() {
-                    Flow::Continue => continue,
-                    Flow::Break => return Err(Trouble::Interrupted),
-                },
-                Err(error) => return Err(error.into()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {
+                    self.monitor.pause()?;
+                    continue;
+                }
+                Err(error) => return Err(Error::of_file(path, &error)),
             };
             filled += count;
             if count == 0 {
@@ -122,7 +122,7 @@ impl<'a> Source<'a> {
             }
             if let Some(last) = memrchr(b'\n', &room[..filled]) {
                 let next = last + 1;
-                rest.try_reserve(filled - next).map_err(|_| Trouble::Memory)?;
+                rest.try_reserve(filled - next)?;
                 rest.extend_from_slice(&room[next..filled]);
                 block.finish(next);
                 return Ok(false);
@@ -148,40 +148,30 @@ impl Iterator for Source<'_> {
     }
 }
 
-/// What may go wrong while a block is filled.
-enum Trouble {
-    File(io::Error),
-    Memory,
-    Interrupted,
-}
-
-impl Trouble {
-    fn at(self, path: &Path) -> Error {
-        match self {
-            Self::Memory => Error::FileTooLarge(path.to_owned()),
-            Self::Interrupted => Error::Interrupted,
-            Self::File(error) => Error::of_file(path, &error),
-        }
-    }
-}
-
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Self {
-        if error.kind() == ErrorKind::OutOfMemory { Self::Memory } else { Self::File(error) }
-    }
+/// A file for which there is no memory is too large.
+pub fn too_large(error: Error, path: &Path) -> Error {
+    if error == Error::Memory { Error::FileTooLarge(path.to_owned()) } else { error }
 }
 
 /// Makes room for so many bytes and the padding.
-fn grow(room: &mut Vec<u8>, length: usize) -> std::result::Result<(), Trouble> {
+fn grow(room: &mut Vec<u8>, length: usize) -> Result<()> {
     let more = length.saturating_add(PADDING).saturating_sub(room.len());
-    room.try_reserve_exact(more).map_err(|_| Trouble::Memory)?;
+    room.try_reserve_exact(more)?;
     room.resize(room.len() + more, b'\n');
     Ok(())
 }
 
 /// Opens a file; its first bytes are looked at, and go to `rest`, but for a byte order mark.
 fn open(path: &Path, rest: &mut Vec<u8>, max_ratio: f64) -> Result<Box<dyn Read + Send>> {
-    let reader = begin(path, rest, max_ratio).map_err(|trouble| trouble.at(path))?;
+    let failed = |error: io::Error| Error::of_file(path, &error);
+    let file = File::open(path).map_err(failed)?;
+    let mut reader: Box<dyn Read + Send> = if path.extension().is_some_and(|extension| extension == "gz") {
+        boxed(Gzip::new(file, max_ratio).map_err(failed)?)?
+    } else {
+        boxed(file)?
+    };
+    rest.try_reserve(8)?;
+    reader.by_ref().take(8).read_to_end(rest).map_err(failed)?;
     check_text(rest, path)?;
     if rest.starts_with(MARK) {
         rest.drain(..MARK.len());
@@ -195,20 +185,4 @@ pub fn check_text(begin: &[u8], path: &Path) -> Result<()> {
         Some((_, what)) => Err(Error::Invalid(format!("{} {what}", path.display()))),
         None => Ok(()),
     }
-}
-
-fn begin(
-    path: &Path,
-    rest: &mut Vec<u8>,
-    max_ratio: f64,
-) -> std::result::Result<Box<dyn Read + Send>, Trouble> {
-    let file = File::open(path)?;
-    let mut reader: Box<dyn Read + Send> = if path.extension().is_some_and(|extension| extension == "gz") {
-        boxed(Gzip::new(file, max_ratio)?).map_err(|_| Trouble::Memory)?
-    } else {
-        boxed(file).map_err(|_| Trouble::Memory)?
-    };
-    rest.try_reserve(8).map_err(|_| Trouble::Memory)?;
-    reader.by_ref().take(8).read_to_end(rest)?;
-    Ok(reader)
 }

@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use memchr::memrchr;
 
 use super::lines::{Base, Fault, PADDING, ParsedExamples, Rules, parse};
-use super::source::{Block, Source, check_text};
-use crate::error::{Error, Result, bail};
+use super::source::{Block, Source, check_text, too_large};
+use crate::error::{Result, bail};
 use crate::memory::{Grow, collected};
 use crate::monitor::Monitor;
 use crate::online::threads::{each, lock};
@@ -74,10 +74,6 @@ pub fn read_part(path: &Path, text: &[u8], lines_before: usize, rules: Rules) ->
     };
     read().map_err(|error| too_large(error, path))?;
     joined.finish(rules.base)
-}
-
-fn too_large(error: Error, path: &Path) -> Error {
-    if error == Error::Memory { Error::FileTooLarge(path.to_owned()) } else { error }
 }
 
 /// The table so far, and blocks that were read before those in front of them.

@@ -7,6 +7,7 @@
 use std::array::from_fn;
 
 use super::exact::LARGEST_SUM;
+use super::integers::all_integers;
 use crate::arith::simd::{Fours, Simd};
 use crate::arith::value::Value;
 
@@ -93,18 +94,11 @@ pub fn vote(a: f64, [count, at_zero]: [i64; 2]) -> i64 {
     }
 }
 
-/// The largest |number|, at least 0, if all of them are whole.
-pub fn largest_if_whole(values: &[f64]) -> Option<f64> {
-    let whole = values.iter().all(|value| value.fract() == 0.0);
-    whole.then(|| values.iter().fold(0.0_f64, |top, w| top.max(w.abs())))
-}
-
 /// Whether all activations on the way are exact: no sum can pass 2^52, if the `columns` weights of the start
 /// are whole, with this largest one, and the steps are whole.
 pub fn stays_exact(largest: f64, columns: usize, intercept: f64, [steps, biases]: [&[f64]; 2]) -> bool {
-    let whole = |values: &[f64]| largest_if_whole(values).is_some();
     let [way, bias_way] = [steps, biases].map(|steps| steps.iter().map(|c| c.abs()).sum::<f64>());
     let value = f64::from(LARGEST_VALUE);
     let sum = (largest + way * value) * value * columns as f64 + intercept.abs() + bias_way;
-    whole(&[intercept]) && whole(steps) && whole(biases) && sum <= LARGEST_SUM
+    all_integers(&[intercept]) && all_integers(steps) && all_integers(biases) && sum <= LARGEST_SUM
 }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::feed::feed;
 use super::problem::Problem;
 use crate::arith::finite::LARGE;
 use crate::error::{Error, Result};
@@ -10,7 +9,9 @@ use crate::memory::{Grow, collected, filled};
 use crate::monitor::{self, Monitor, copied, unless_interrupted};
 use crate::online::rule::Rule;
 use crate::online::run::State;
-use crate::rows::{Activations, Cursor, Head, Planes, Stop, Table, Undo, Visit, Weights, in_tiles};
+use crate::rows::{
+    Activations, Cursor, Examples, Head, Mistake, Planes, Stop, Table, Undo, Visit, Weights, in_tiles,
+};
 
 pub(in crate::online) struct Group {
     first: usize,
@@ -348,4 +349,36 @@ fn write_head(head: &Head, ages: Option<&[i64]>, state: &mut State, monitor: &dy
         in_tiles(ages.len(), 1, monitor, |tile| all[tile.clone()].copy_from_slice(&ages[tile]))?;
     }
     Ok(())
+}
+
+/// Runs from the cursor to position `end`: learn a block, let `absorb` see its log, ask the
+/// monitor. The caller computes in the standard environment. After an `Ok` the cursor, the planes and
+/// the rule's memory are a checkpoint.
+pub fn feed(
+    examples: &dyn Examples,
+    visit: &Visit,
+    at: &mut Cursor,
+    end: usize,
+    planes: &mut Planes,
+    absorb: &mut dyn FnMut(&[Mistake]) -> Result<()>,
+    monitor: &dyn Monitor,
+) -> Result<Stop> {
+    let block = examples.block(planes.heads.len());
+    let mut log = Vec::new();
+    if at.pos < end {
+        planes.level(monitor)?;
+    }
+    examples.prepare(visit, planes, monitor)?;
+    while at.pos < end {
+        let stop = examples.learn(visit, at, end.min(at.pos + block), planes, &mut log)?;
+        absorb(&log)?;
+        log.clear();
+        match stop {
+            Stop::Block => {}
+            Stop::Limit => examples.prepare(visit, planes, monitor)?,
+            Stop::Overflow | Stop::Memory => return Ok(stop),
+        }
+        monitor.pause()?;
+    }
+    Ok(Stop::Block)
 }

@@ -2,8 +2,7 @@
 //!
 //! Whoever calls decides which epoch comes next, and which decisions go on.
 
-pub mod feed;
-mod group;
+pub mod group;
 pub mod problem;
 
 use std::ops::Range;

@@ -63,10 +63,6 @@ impl Entries {
         self.ends.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     pub fn is_finite(&self) -> bool {
         self.finite
     }

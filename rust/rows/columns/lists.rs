@@ -47,10 +47,6 @@ impl Listed {
         self.stride
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.stride == 0
-    }
-
     /// Dot products by rule 3 of a row with all of these, in `room`.
     pub fn dots(&self, rows: &dyn Matrix, row: usize, room: &mut Renamed, out: &mut [f64]) -> Result<()> {
         rows.rename(row, &self.chosen, room)?;

@@ -15,7 +15,7 @@ use crate::arith::simd::dispatch;
 use crate::arith::value::{Index, One, Value};
 use crate::audit;
 use crate::error::Result;
-use crate::memory::{Grow, refill};
+use crate::memory::Grow;
 use crate::monitor::{Monitor, all, mapped};
 use crate::rows::ballot::SPARSEST;
 use crate::rows::csr::facts::Facts;
@@ -286,7 +286,8 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         let mut scaled = vec![];
         for (row, out) in rows.zip(out) {
             let (columns, values) = self.row(row);
-            refill(&mut scaled, columns.iter().zip(values).map(|(j, x)| x.widen() * unit[j.at()]))?;
+            scaled.clear();
+            scaled.try_extend(columns.iter().zip(values).map(|(j, x)| x.widen() * unit[j.at()]))?;
             *out = dot_entries_by(columns, &scaled, |_, x| x);
         }
         Ok(())

@@ -23,10 +23,6 @@ impl<'a> Labels<'a> {
         }
     }
 
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-
     #[inline(always)]
     pub fn of(self, row: usize) -> Label<'a> {
         match self {

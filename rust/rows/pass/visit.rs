@@ -1,5 +1,7 @@
 //! The settings of a pass, its position, its log, and why it stops.
 
+use crate::arith::finite::largest_of;
+use crate::arith::integers::all_integers;
 use crate::arith::step::{self, Aggressive};
 use crate::rows::pass::joint::Spread;
 use crate::rows::pass::labels::Labels;
@@ -77,10 +79,6 @@ impl Visit<'_> {
         self.order.map_or_else(|| self.labels.len(), <[u32]>::len)
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     #[inline(always)]
     pub fn row(&self, pos: usize) -> usize {
         match self.order {
@@ -120,7 +118,7 @@ pub fn integer_step(eta: f64, sample_weight: Option<&[f64]>, class_weight: &[[f6
 }
 
 fn largest_integer(values: &[f64]) -> Option<f64> {
-    values.iter().try_fold(0.0_f64, |top, v| (v.fract() == 0.0).then_some(top.max(*v)))
+    all_integers(values).then(|| largest_of(values, 0.0))
 }
 
 /// Where a pass stands: with the planes and a rule's memory, this is a checkpoint.

@@ -43,10 +43,6 @@ impl<'a> Arranged<'a> {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Whether these are weights of so many planes and columns, and stand where they were given.
     pub fn has_shape(&self, planes: usize, columns: usize) -> bool {
         match self {

@@ -88,14 +88,6 @@ impl Table {
         Ok(Some(Self { numbers, layout: Layout::ByPlane, shape, most, within: None }))
     }
 
-    pub fn shaped(self, shape: [usize; 2]) -> Option<Self> {
-        if self.shape == shape {
-            return Some(self);
-        }
-        let is_line = self.shape[0] == 1 && shape[0].checked_mul(shape[1]) == Some(self.shape[1]);
-        is_line.then_some(Self { shape, layout: Layout::ByPlane, within: None, ..self })
-    }
-
     pub fn shape(&self) -> [usize; 2] {
         self.shape
     }
