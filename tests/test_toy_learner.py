@@ -80,7 +80,7 @@ class MeanPerceptron(MeanPerceptronParameters, LinearLearner):
 def _known(monkeypatch):
     monkeypatch.setitem(run.LEARNERS, "mean", ReferenceMean)
     entry = registry.Entry("linear", "MeanPerceptron", "the mean of all weight vectors")
-    monkeypatch.setitem(registry.LEARNERS, "mean", entry)
+    monkeypatch.setitem(registry.REGISTRY, "mean", entry)
     monkeypatch.setattr(registry.Entry, "kind", property(lambda learner: MeanPerceptron))
     for module, part in ((parameters, MeanPerceptronParameters), (predictor, MeanPerceptronPredictor)):
         monkeypatch.setattr(module, part.__name__, part, raising=False)
