@@ -28,10 +28,10 @@ from perceptron_rs.margins.result import MarginInterval as MarginInterval
 from perceptron_rs.margins.result import MarginResult as MarginResult
 from perceptron_rs.margins.result import MistakeBounds as MistakeBounds
 from perceptron_rs.margins.result import UndecidedError as UndecidedError
-from perceptron_rs.margins.search.joint import JointMargin as JointMargin
-from perceptron_rs.margins.search.joint import joint_margin as joint_margin
 from perceptron_rs.margins.search.kernel import kernel_matrix as kernel_matrix
+from perceptron_rs.margins.search.maximum import JointMargin as JointMargin
 from perceptron_rs.margins.search.maximum import is_separable as is_separable
+from perceptron_rs.margins.search.maximum import joint_margin as joint_margin
 from perceptron_rs.margins.search.maximum import max_margin as max_margin
 from perceptron_rs.margins.verification import VerificationError as VerificationError
 from perceptron_rs.margins.verification import hull_weights as hull_weights

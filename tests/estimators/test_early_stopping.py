@@ -265,15 +265,15 @@ def test_an_interrupted_epoch_has_a_score(monkeypatch, tmp_path):
     from perceptron_rs import load
     from perceptron_rs.training.early_stopping import Validation
 
-    rng, calls, judged = np.random.default_rng(0), [], Validation.judged
+    rng, calls, measure = np.random.default_rng(0), [], Validation.measure
 
     def interrupted(self, state):
         calls.append(1)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return judged(self, state)
+        return measure(self, state)
 
-    monkeypatch.setattr(Validation, "judged", interrupted)
+    monkeypatch.setattr(Validation, "measure", interrupted)
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
     model = Perceptron(max_iter=9, tol=None, early_stopping=True, keep_on_interrupt=True)
     with pytest.warns(UserWarning, match="ctrl-c ended the fit in epoch 3"):

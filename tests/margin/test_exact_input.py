@@ -25,7 +25,7 @@ from perceptron_rs import (
     mistake_bounds,
     verify,
 )
-from perceptron_rs.margins.exact.rounding import refuse_rounded
+from perceptron_rs.margins.exact.matrix import refuse_rounded
 
 BIG = 2**53
 TINY = np.longdouble(1) + np.finfo(np.longdouble).eps

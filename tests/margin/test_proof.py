@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from perceptron_rs import reference
 from perceptron_rs.reference.margin.problem import MarginProblem
-from perceptron_rs.reference.margin.proof import prove
-from perceptron_rs.reference.margin.rational import signs
+from perceptron_rs.reference.margin.proof import prove, signs
 
 from .problems import separate
 

@@ -20,7 +20,7 @@ from perceptron_rs import (
 from perceptron_rs.arrays.named import zeros
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.io import Source
-from perceptron_rs.linear.packed_model import PackedModel
+from perceptron_rs.linear.predictor import PackedModel
 from perceptron_rs.prediction.hyperplanes import columns_with_weights
 from perceptron_rs.schema.columns import COLUMNS, Places, check_columns, packed, unpacked, within
 

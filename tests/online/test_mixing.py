@@ -14,7 +14,7 @@ from tests.learners import PARTITIONED
 
 from perceptron_rs import AveragedPerceptron, Perceptron, SequencePerceptron, load, reproduce
 from perceptron_rs.engines import below, get_engine
-from perceptron_rs.linear.packed_model import PackedModel
+from perceptron_rs.linear.predictor import PackedModel
 from perceptron_rs.mixing.rounds import Mixed, in_threads, partition_bounds
 from perceptron_rs.mixing.shares import (
     Sum,

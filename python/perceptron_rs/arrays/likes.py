@@ -94,7 +94,7 @@ def check_list(name: str, value: object, of: str) -> None:
 
 
 def each_of(values: Iterable[Any]) -> Iterator[Any]:
-    """Give the items; an iterator may fill the same list or dict for each, so of these copies."""
+    """Yield the items; lists and dicts are copied, as an iterator may fill the same one again."""
     if not isinstance(values, Iterator):
         return iter(values)
     return (item.copy() if isinstance(item, list | dict | set | np.ndarray) else item for item in values)
@@ -135,23 +135,23 @@ def other_columns(X: MatrixLike) -> Iterator[tuple[object, Iterable[object]]]:
     table_type = type(X)  # asked of the type, as in `column_names`
     if hasattr(table_type, "column_names"):  # of Arrow
         for j, (name, kind) in enumerate(zip(X.schema.names, X.schema.types, strict=True)):
-            if not _is_numeric(kind):
+            if not _holds_numbers(kind):
                 yield name, (value.as_py() for value in X.column(j))
     elif hasattr(table_type, "get_column"):  # of polars
-        if all(map(_is_numeric, set(X.dtypes))):
+        if all(map(_holds_numbers, set(X.dtypes))):
             return
         for name, kind in zip(X.columns, X.dtypes, strict=True):
-            if not _is_numeric(kind):
+            if not _holds_numbers(kind):
                 yield name, X.get_column(name)
     elif hasattr(table_type, "iloc") and hasattr(table_type, "columns"):  # of pandas
-        if _is_numeric(X.iloc[:0].to_numpy().dtype):  # asked of all columns at once, and of no row
+        if _holds_numbers(X.iloc[:0].to_numpy().dtype):  # asked of all columns at once, and of no row
             return
         for j, kind in enumerate(X.dtypes):
-            if not _is_numeric(kind):
+            if not _holds_numbers(kind):
                 yield X.columns[j], X.iloc[:, j]
 
 
-def _is_numeric(kind: Any) -> bool:
+def _holds_numbers(kind: Any) -> bool:
     """Whether a type of columns says that all values are real numbers or booleans."""
     if hasattr(kind, "kind"):  # of NumPy and pandas
         return kind.kind in "biuf"
@@ -166,7 +166,7 @@ def is_convertible(X: MatrixLike) -> bool:
 
 
 def array_of(X: MatrixLike) -> NDArray[np.generic]:
-    """Return it as an array. pandas has one at hand, and thinks long where NumPy asks for it."""
+    """Return it as an array: ``to_numpy`` of pandas is faster than ``numpy.asarray``."""
     return np.asarray(X.to_numpy() if has_rows_by_place(X) else X)
 
 
@@ -233,7 +233,7 @@ def is_real(kind: type) -> bool:
 
 
 def imported(module: str, name: str) -> Any:
-    """Return what a module has that somebody has imported; None also while another thread is at it."""
+    """Return an attribute of a module that has been imported; None also while another thread imports it."""
     return getattr(sys.modules.get(module), name, None)
 
 

@@ -136,7 +136,7 @@ _ZERO = frozen({"0": np.array(0.0)})["0"]
 
 
 def zeros(shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return zeros to start from: one, over and over, which takes no memory and no time to look at."""
+    """Return zeros to start from: one number with strides of 0, which takes no memory."""
     return np.broadcast_to(_ZERO, shape)
 
 

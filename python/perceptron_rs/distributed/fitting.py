@@ -28,7 +28,7 @@ from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.parameters.checks import parameters_in_memory
 from perceptron_rs.parameters.groups import UpdateParameters, group_of
 from perceptron_rs.rows.examples import ValidatedRows, examples
-from perceptron_rs.rows.lengths import check_lengths
+from perceptron_rs.rows.real_numbers import check_lengths
 from perceptron_rs.rows.storage import to_stored
 from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested
 from perceptron_rs.sequence.perceptron import SequencePerceptron

@@ -30,7 +30,7 @@ from perceptron_rs.io.batches import Batch, example_arrays, joined, parts_of
 from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PathLike
-from perceptron_rs.rows.lengths import check_lengths
+from perceptron_rs.rows.real_numbers import check_lengths
 from perceptron_rs.rows.sparse import CsrArrays, csr_view, is_sparse
 
 #: Path, size and time of last change in nanoseconds of the files of a source.

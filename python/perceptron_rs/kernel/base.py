@@ -15,8 +15,7 @@ from perceptron_rs.engines import LearntModel, RunState, State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
-from perceptron_rs.kernel.predictor import KernelLearnerPredictor
-from perceptron_rs.kernel.values import kernel_spec
+from perceptron_rs.kernel.predictor import KernelLearnerPredictor, kernel_spec
 from perceptron_rs.kernel.vectors import empty_log
 from perceptron_rs.models.saving import save
 from perceptron_rs.parameters.checks import shared_settings, validated
@@ -33,8 +32,7 @@ from perceptron_rs.state.fixed_parameters import OF_KERNEL
 from perceptron_rs.targets.planes import joint_update, n_planes
 from perceptron_rs.targets.weights import CallWeights
 from perceptron_rs.training.early_stopping import selected
-from perceptron_rs.training.feeders import InMemory
-from perceptron_rs.training.predict_then_learn import predict_then_learn
+from perceptron_rs.training.feeders import InMemory, predict_then_learn
 from perceptron_rs.training.train import Feeder, Trainable, train
 
 Value = TypeVar("Value", bound=np.generic)
@@ -43,9 +41,9 @@ Value = TypeVar("Value", bound=np.generic)
 class KernelLearner(KernelLearnerParameters, Scoring, Trainable, KernelLearnerPredictor):
     """A perceptron in the space of a kernel: its vectors are sums over mistaken examples.
 
-    A subclass has its parameters (a dataclass) and its settings (``_settings``). ``_nothing`` returns what it
-    has at the vector 0, and ``_begin`` what an engine starts with. ``_keep`` keeps the log of mistakes of a
-    run, with the rows that it names. ``_answer`` says what predicts.
+    A subclass has its parameters (a dataclass) and its settings (``_settings``). ``_cold_arrays`` returns
+    what it has at the vector 0, and ``_begin`` what an engine starts with. ``_keep`` keeps the log of
+    mistakes of a run, with the rows that it names. ``_answer`` says what predicts.
     """
 
     #: Parameters, beside those of the kernel, that stay what they were when a run began.
@@ -55,7 +53,7 @@ class KernelLearner(KernelLearnerParameters, Scoring, Trainable, KernelLearnerPr
     support_: NDArray[np.int64]
 
     @abstractmethod
-    def _nothing(self, planes: int) -> State:
+    def _cold_arrays(self, planes: int) -> State:
         """Return the arrays of a cold start that this learner has beside the log."""
 
     @abstractmethod
@@ -156,7 +154,7 @@ class KernelLearner(KernelLearnerParameters, Scoring, Trainable, KernelLearnerPr
             planes = n_planes(self, feeder.classes)
             self._spec = kernel_spec(self, engine, visited.rows)
             empty = empty_log(planes, None if self.kernel == "precomputed" else self.n_features_in_)
-            self._publish(empty | self._nothing(planes) | {"seen": np.zeros(planes, dtype=np.int64)})
+            self._publish(empty | self._cold_arrays(planes) | {"seen": np.zeros(planes, dtype=np.int64)})
         if self.kernel == "precomputed":
             check_square(data.rows)
         self._seed = feeder.seed

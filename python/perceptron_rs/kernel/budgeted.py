@@ -13,8 +13,7 @@ from perceptron_rs.engines import Engine, LearntModel, RunState, State, rows_of
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
-from perceptron_rs.kernel.predictor import BudgetedKernelPerceptronPredictor
-from perceptron_rs.kernel.schema import BUDGETED
+from perceptron_rs.kernel.predictor import BUDGETED, BudgetedKernelPerceptronPredictor
 from perceptron_rs.kernel.vectors import log_of
 from perceptron_rs.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.schema.schema import Schema
@@ -27,7 +26,7 @@ from perceptron_rs.training.train import Feeder
 
 
 def empty_sets(planes: int, width: int) -> State:
-    """Return empty sets, with that many classes to a set."""
+    """Return empty sets, each shared by so many classes."""
     sets, whole = planes // width, np.zeros(0, dtype=np.int64)
     return {
         "kept_start": np.zeros(sets + 1, dtype=np.int64),
@@ -289,7 +288,7 @@ class BudgetedKernelPerceptron(
         """The sets of members, as arrays of the engines."""
         return {name: array for name, array in self._model.state().items() if name.startswith("kept")}
 
-    def _nothing(self, planes: int) -> State:
+    def _cold_arrays(self, planes: int) -> State:
         self._policy_seed = None
         return empty_sets(planes, planes if is_joint(self) else 1)
 

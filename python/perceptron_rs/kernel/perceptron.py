@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import Engine, LearntModel, RunState, State
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.parameters import KernelPerceptronParameters
-from perceptron_rs.kernel.predictor import KERNEL_PREDICTIONS, KernelPerceptronPredictor
-from perceptron_rs.kernel.schema import KERNEL
-from perceptron_rs.kernel.values import rows_of_callable
+from perceptron_rs.kernel.predictor import (
+    KERNEL,
+    KERNEL_PREDICTIONS,
+    KernelPerceptronPredictor,
+    rows_of_callable,
+)
 from perceptron_rs.kernel.vectors import extended_log
 from perceptron_rs.prediction.predictor import LearntAttribute
 from perceptron_rs.rows.examples import ValidatedRows
@@ -251,7 +254,7 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
         """Survival count of each vector, for each class."""
         return survival_counts(self._vectors, self.n_seen_)
 
-    def _nothing(self, planes: int) -> State:
+    def _cold_arrays(self, planes: int) -> State:
         return {"intercept": np.zeros(planes), "norm": np.zeros(planes)}
 
     def _begin(self, feeder: Feeder) -> LearntModel:

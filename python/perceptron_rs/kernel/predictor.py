@@ -1,10 +1,11 @@
-"""What kernel perceptrons predict with, and how."""
+"""What kernel perceptrons have learnt, and how they predict with it; the kernel, also as a callable."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,30 +14,116 @@ from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.arrays.named import rows_in
 from perceptron_rs.arrays.scalars import check_among
 from perceptron_rs.choices import BudgetPolicy, Prediction
-from perceptron_rs.engines import Engine, State, rows_of
+from perceptron_rs.engines import Engine, Rows, State, rows_of
 from perceptron_rs.errors import ArgumentError, named_overflow
-from perceptron_rs.kernel.schema import BUDGETED, KERNEL, check_kernel_log, check_members
-from perceptron_rs.kernel.values import callable_values
+from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.kernel.vectors import OF_VECTORS, log_of, vote_state
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.prediction.predictor import Classifier, scores_of
 from perceptron_rs.prediction.vote_shares import VoteShares
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.rows.selection import matrix_of, select_columns
-from perceptron_rs.schema.kernel_spec import spec_of
+from perceptron_rs.rows.sparse import is_sparse
+from perceptron_rs.schema.kernel_spec import KERNEL_ARRAY, settled_kernel, spec_of
 from perceptron_rs.schema.mistake_log import survival_counts
-from perceptron_rs.schema.schema import History, Schema
-from perceptron_rs.settings import KernelSpec
+from perceptron_rs.schema.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, History, Schema, StoredExamples
+from perceptron_rs.settings import AskForRow, KernelSpec, check_kept
 from perceptron_rs.state.fitted_attributes import Shown
 from perceptron_rs.state.learnt import RunLearnt
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.targets.planes import is_joint
 
+_SHARED = (
+    Array("seen", "K", COUNTS, shown="n_seen_", label="seen", reported=True),
+    KERNEL_ARRAY,
+    Array("origin", "r", COUNTS, shown="support_", predicts=False),
+    *EPOCHS,
+)
+_COUNTS = RUN_COUNTS | {"seed": "_seed"}
+
+KERNEL = Schema(
+    "kernel",
+    (
+        *_SHARED,
+        Array("intercept", "K", shown="intercept_"),
+        Array("norm", "K", shown="_norm", predicts=False),
+        Array("log_start", "S", COUNTS),
+        Array("log_row", "M", COUNTS, predicts=False),
+        Array("log_t", "M", COUNTS),
+        Array("log_step", "M"),
+        Array("log_bias", "M"),
+        Array("log_norm", "M"),
+        StoredExamples("rc", index="log_row"),
+    ),
+    _COUNTS,
+)
+
+#: The members of the sets; the log of mistakes is made of them.
+BUDGETED = Schema(
+    "budgeted-kernel",
+    (
+        *_SHARED,
+        Array("kept_start", "s", COUNTS),
+        Array("kept_row", "m", COUNTS, predicts=False),
+        Array("kept_number", "m", COUNTS),
+        Array("kept_step", "mw"),
+        Array("kept_mistakes", "g", COUNTS),
+        Array("kept_harm", "g"),
+        Array("kept_factor", "f"),
+        StoredExamples("rc", index="kept_row"),
+        # The key of what the policy "random" draws.
+        Array(
+            "kept_seed",
+            (1,),
+            COUNTS,
+            attribute="_policy_seed",
+            predicts=False,
+            compared=False,
+            pack=np.atleast_1d,
+            unpack=np.ndarray.item,
+        ),
+    ),
+    _COUNTS,
+    engine_name="budget",
+)
+
+
+def check_kernel_log(arrays: State) -> None:
+    """Raise ValueError unless the log of mistakes leads to the intercepts and norms."""
+    start, n_rows = arrays["log_start"], len(arrays["origin"])
+    if start[0] != 0 or (np.diff(start) < 0).any() or start[-1] != len(arrays["log_row"]):
+        raise ValueError("the tensor log_start must rise from 0 to the number of mistakes")
+    if arrays["log_row"].max(initial=-1) >= n_rows:
+        raise ValueError(f"the tensor log_row must name one of {n_rows} rows")
+    for k, (intercept, norm, seen) in enumerate(
+        zip(arrays["intercept"], arrays["norm"], arrays["seen"], strict=True)
+    ):
+        plane = slice(start[k], start[k + 1])
+        times = arrays["log_t"][plane]
+        if (np.diff(times, prepend=0) < 1).any() or times.max(initial=0) > seen:
+            raise ValueError("the tensor log_t must rise within each plane to the examples seen")
+        last_intercept = np.add.accumulate(np.concatenate([[0.0], arrays["log_bias"][plane]]))[-1]
+        last_norm = np.concatenate([[0.0], arrays["log_norm"][plane]])[-1]
+        if last_intercept != intercept or last_norm != norm:
+            raise ValueError("the tensors log_... do not lead to the intercept and norm of the file")
+
+
+def check_members(model: BudgetedKernelPerceptronPredictor, arrays: State) -> None:
+    """Raise ValueError unless the members are those of sets on a budget."""
+    width = len(arrays["seen"]) if is_joint(model) else 1
+    sets, rows = len(arrays["seen"]) // width, len(arrays["origin"])
+    check_kept(arrays, int(model.budget), model.budget_policy, sets=sets, width=width, rows=rows)
+    numbers = np.split(arrays["kept_number"], arrays["kept_start"][1:-1])
+    for number, mistakes, seen in zip(numbers, arrays["kept_mistakes"], arrays["seen"], strict=False):
+        if (np.diff(number, prepend=0) < 1).any() or not number.max(initial=0) <= mistakes <= seen:
+            raise ValueError("the tensor kept_number must rise within each set to the number of its mistakes")
+
+
 #: Values of a callable that are asked for at a time, unless a single row has more.
 _VALUES = 1 << 20
 #: What may predict, and what the engines call it.
-_ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "drawn"}
-KERNEL_PREDICTIONS = tuple(_ANSWERS)
+_ANSWER_OF = {"vote": "vote", "average": "average", "last": "last", "random": "drawn"}
+KERNEL_PREDICTIONS = tuple(_ANSWER_OF)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -187,7 +274,7 @@ class KernelPerceptronPredictor(VoteShares, KernelLearnerPredictor):
         check_kernel_log(arrays)
 
     def _answer(self) -> str:
-        answer = _ANSWERS[self.prediction]
+        answer = _ANSWER_OF[self.prediction]
         if answer == "vote":
             return "joint vote" if is_joint(self) else answer
         return f"normalised {answer}" if self.normalize else answer
@@ -238,3 +325,50 @@ class BudgetedKernelPerceptronPredictor(KernelLearnerPredictor):
 
     def _answer(self) -> str:
         return "last"
+
+
+#: Examples that a callable is given at a time, at most: what it computes on its way stays small.
+_BLOCK = 4096
+#: Returns the kernel values of the rows of one matrix with those of another.
+KernelFunction: TypeAlias = Callable[[Any, Any], MatrixLike]
+PRECOMPUTED = KernelSpec("precomputed")
+
+
+def kernel_spec(estimator: Any, engine: Engine, rows: Rows) -> KernelSpec:
+    """Return the kernel with its gamma settled by these rows."""
+    if callable(estimator.kernel):
+        return PRECOMPUTED
+    parameters = str.__str__(estimator.kernel), estimator.gamma, estimator.degree, estimator.coef0
+    return settled_kernel(*parameters, engine, rows)
+
+
+def callable_values(kernel: KernelFunction, X: MatrixLike, others: MatrixLike) -> NDArray[np.float64]:
+    """Return the values of a callable for all rows of X with all others."""
+    with foreign():
+        returned = kernel(X, others)
+        values = np.asarray(returned.toarray() if is_sparse(returned) else returned)
+    needed = (X.shape[0], others.shape[0])
+    if values.shape != needed:
+        raise ValueError(
+            f"kernel must return an array of shape {needed} for blocks of {needed[0]} and {needed[1]} rows, "
+            f"got shape {values.shape}"
+        )
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"kernel must return real numbers, got the dtype {values.dtype}")
+    with np.errstate(over="ignore"):
+        values = values.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError(f"kernel must return finite numbers, got {values[~np.isfinite(values)][0]}")
+    return values
+
+
+def rows_of_callable(kernel: KernelFunction, X: MatrixLike) -> AskForRow:
+    """Return what gives the values of a callable for all rows of X with one of them."""
+
+    @standard()
+    def ask(number: int) -> NDArray[np.float64]:
+        one = X[number : number + 1]
+        blocks = (X[start : start + _BLOCK] for start in range(0, X.shape[0], _BLOCK))
+        return np.concatenate([callable_values(kernel, block, one)[:, 0] for block in blocks])
+
+    return ask

@@ -24,7 +24,7 @@ from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.prediction.estimator import begin_anew
 from perceptron_rs.prediction.scoring import Scoring
 from perceptron_rs.rows.examples import ValidatedRows
-from perceptron_rs.rows.sparse_weights import as_sparse, dense
+from perceptron_rs.rows.sparse import as_sparse, dense
 from perceptron_rs.settings import Linear
 from perceptron_rs.sklearn_base import CallbackSupportMixin, fit_context
 from perceptron_rs.state.turns import exclusive

@@ -26,8 +26,7 @@ from perceptron_rs.state.turns import Turn, change, changed, turns
 from perceptron_rs.stream.fit import StreamFit
 from perceptron_rs.targets.planes import n_planes
 from perceptron_rs.targets.weights import sample_weights
-from perceptron_rs.training.feeders import InMemory
-from perceptron_rs.training.predict_then_learn import predict_then_learn
+from perceptron_rs.training.feeders import InMemory, predict_then_learn
 from perceptron_rs.training.train import Feeder, rate_of, train
 
 #: Types of X whose ``format`` is known: to ask for it takes as long as a tenth of a pass over one row.

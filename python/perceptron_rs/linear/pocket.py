@@ -15,7 +15,7 @@ from perceptron_rs.schema.schema import History, Schema
 from perceptron_rs.settings import Linear
 from perceptron_rs.training.train import Feeder
 
-_FEW = 300  #: examples of which ``check="auto"`` counts the errors after every update
+_FEW_EXAMPLES = 300  #: examples of which ``check="auto"`` counts the errors after every update
 _SWAP = np.dtype(
     [("class", np.int64), ("epoch", np.int64), ("t", np.int64), ("errors", np.float64), ("average", np.bool_)]
 )
@@ -277,6 +277,6 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
             raise ValueError("the tensors swap_errors and pocket_errors disagree about the errors")
 
     def _settings(self, feeder: Feeder, **own: object) -> Linear:
-        few = "update" if feeder.n_examples <= _FEW else "ratchet"
+        few = "update" if feeder.n_examples <= _FEW_EXAMPLES else "ratchet"
         check = few if self.check == "auto" else str.__str__(self.check)
         return super()._settings(feeder, check=check, average=bool(self.average), **own)

@@ -36,7 +36,7 @@ from perceptron_rs.settings import Data
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.stream.fit import StreamFit
 from perceptron_rs.stream.run import Block, Carrier
-from perceptron_rs.training.predict_then_learn import predict_then_learn
+from perceptron_rs.training.feeders import predict_then_learn
 from perceptron_rs.training.train import Feeder
 
 _OF_STREAM = "stream_"

@@ -19,11 +19,15 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.bounds import norm_squared, round_down
-from perceptron_rs.margins.exact.rounding import refuse_rounded
+from perceptron_rs.margins.exact.matrix import refuse_rounded
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
-from perceptron_rs.margins.predictor import MaxMarginClassifierPredictor
+from perceptron_rs.margins.predictor import (
+    MAX_MARGIN,
+    MaxMarginClassifierPredictor,
+    results_of,
+    results_to_json,
+)
 from perceptron_rs.margins.result import InseparableError, MarginResult
-from perceptron_rs.margins.schema import MAX_MARGIN, results_of, results_to_json
 from perceptron_rs.margins.search.kernel import gram, scaled
 from perceptron_rs.margins.search.maximum import largest_margin
 from perceptron_rs.margins.search.problem import Problem, search_options
@@ -40,7 +44,7 @@ from perceptron_rs.state.fixed_parameters import fixed_parameters
 from perceptron_rs.state.turns import change, learning
 from perceptron_rs.targets.labels import encode_new, label_array
 
-_BITS = 1200  # behind the binary point: more than the smallest float has
+_ROOT_BITS = 1200  # behind the binary point: more than the smallest float has
 
 
 class MaxMarginClassifier(
@@ -241,7 +245,7 @@ class MaxMarginClassifier(
                     raise ArgumentError("{X} must not be all zeros", "there is nothing to separate")
                 if result.status != "separable":
                     self._complain(result, classes, k)
-                plane = _scaled(problem, result) if space is None else scaled(space, problem.labels, result)
+                plane = _rescaled(problem, result) if space is None else scaled(space, problem.labels, result)
                 fits.append((result, *plane, result.upper))
         self.classes_ = classes
         self._fixed_values = fixed_parameters(self)
@@ -337,7 +341,7 @@ class MaxMarginClassifier(
         return exports
 
 
-def _scaled(problem: Problem, result: MarginResult) -> tuple[NDArray[np.float64], float, float]:
+def _rescaled(problem: Problem, result: MarginResult) -> tuple[NDArray[np.float64], float, float]:
     """Return weights and intercept with which the nearest rows score 1, and a lower end of their margin.
 
     Scaling rounds, so the lower end is certified again. Should that cost more than it may, the plane is
@@ -369,5 +373,5 @@ def _certified(problem: Problem, w: NDArray[np.float64], b: float, bias: str) ->
         return float(lower)
     exponent = math.frexp(max(float(np.abs(w).max()), abs(b)))[1]
     square = norm_squared(np.append(w, b), exponent)[1] * Fraction(4) ** exponent
-    root = Fraction(math.isqrt(math.ceil(square * 4**_BITS)) + 1, 2**_BITS)  # above the norm
+    root = Fraction(math.isqrt(math.ceil(square * 4**_ROOT_BITS)) + 1, 2**_ROOT_BITS)  # above the norm
     return round_down(Fraction(lower) / root)

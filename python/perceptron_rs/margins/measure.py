@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, in_full
 from perceptron_rs.choices import EngineName
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.exact.rounding import refuse_rounded
+from perceptron_rs.margins.exact.matrix import refuse_rounded
 from perceptron_rs.margins.result import MarginInterval
 from perceptron_rs.margins.search.problem import read_problem
 from perceptron_rs.prediction.hyperplanes import hyperplanes

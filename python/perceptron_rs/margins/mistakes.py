@@ -23,9 +23,9 @@ from perceptron_rs.margins.search.maximum import largest_margin
 from perceptron_rs.margins.search.problem import Problem, read_problem, search_options
 
 _UNIT = 2.0**-53
-_BLOCK = 1 << 20
+_NUMBERS_AT_ONCE = 1 << 20
 _FAR = 2.0**40
-_LARGEST = 2.0**1000  # of gamma: what is missing to it must not overflow
+_LARGEST_GAMMA = 2.0**1000  # of gamma: what is missing to it must not overflow
 
 
 def mistake_bounds(
@@ -159,7 +159,7 @@ def mistake_bounds(
             "intercept was passed without coef; pass both, or neither to use the hyperplane of max_margin"
         )
     with standard():
-        terms = _terms(margin_threshold, added_feature, eta0)
+        terms = _learner_terms(margin_threshold, added_feature, eta0)
         problem = read_problem(X, y, engine=engine, n_jobs=n_jobs, may_be_many=True)
         w, b = _direction(problem, coef, intercept, options)
         start = _start_weights_of(w.shape, coef_init, intercept_init, has_bias=bias != "none")
@@ -179,7 +179,7 @@ class _Terms(NamedTuple):
     eta0: Fraction
 
 
-def _terms(threshold: Any, added: Any, eta0: Any) -> _Terms:
+def _learner_terms(threshold: Any, added: Any, eta0: Any) -> _Terms:
     terms = {"margin_threshold": threshold, "added_feature": added, "eta0": eta0}
     numbers = {name: float(checked_number(name, value)) for name, value in terms.items()}
     for name, value in numbers.items():
@@ -311,7 +311,7 @@ def _gamma_with(below: Floats, added: float) -> float:
     def falls(p: float) -> bool:
         return square * p < float(np.sum(m * np.maximum(0.0, 1 - m * p)))
 
-    return min(scale / _end_of_fall(falls, 0.0, 1.0, may_grow=True), _LARGEST)
+    return min(scale / _end_of_fall(falls, 0.0, 1.0, may_grow=True), _LARGEST_GAMMA)
 
 
 def _end_of_fall(falls: Callable[[float], bool], low: float, high: float, *, may_grow: bool) -> float:
@@ -352,7 +352,7 @@ def row_norms(problem: Problem) -> NDArray[np.float64]:
     scale = float(max(abs(float(values.max(initial=0))), abs(float(values.min(initial=0))))) or 1.0
     exponent = math.frexp(scale)[1]
     squares = np.zeros(n)
-    step = max(1, _BLOCK // max(1, d))
+    step = max(1, _NUMBERS_AT_ONCE // max(1, d))
     for start in range(0, n, step):
         stop = min(n, start + step)
         if indptr is None:
@@ -445,4 +445,4 @@ def best_gamma(below: NDArray[np.float64], radius: float) -> float:
     low = max(base, 2.0**-60)
     high = float(m[k]) if k < len(m) else 2 * low
     # It may fall for ever, towards a bound of one mistake for each example.
-    return min(_end_of_fall(still_falls, low, high, may_grow=k == len(m)) * scale, _LARGEST)
+    return min(_end_of_fall(still_falls, low, high, may_grow=k == len(m)) * scale, _LARGEST_GAMMA)

@@ -15,7 +15,7 @@ from perceptron_rs.notebook import html_table
 from perceptron_rs.settings import KernelSpec
 
 STATUSES = ("separable", "non_separable", "margin_at_most", "undecided", "one_class")
-_SAID = {
+_STATUS_TEXT = {
     "separable": "a hyperplane was found",
     "non_separable": "not separable (proved)",
     "margin_at_most": "no positive margin found; no proof either",
@@ -110,7 +110,7 @@ class MarginResult(OwnArrays):
     def _lines(self) -> list[tuple[str, str]]:
         """Return what to show: names and texts."""
         kernel = "" if self.kernel is None else f", kernel: {self.kernel.name}"
-        lines = [("status", f"{self.status}: {_SAID[self.status]}")]
+        lines = [("status", f"{self.status}: {_STATUS_TEXT[self.status]}")]
         if self.status not in ("non_separable", "one_class"):
             lines.append(("margin", f"{_interval(self.lower, self.upper)} (bias: {self.bias}{kernel})"))
         if self.status == "separable":

@@ -15,8 +15,13 @@ import numpy as np
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.errors import naming
-from perceptron_rs.margins.exact.matrix import ExactMatrix, integers, product, square_root_floor
-from perceptron_rs.margins.exact.rounding import refuse_rounded
+from perceptron_rs.margins.exact.matrix import (
+    ExactMatrix,
+    integers,
+    product,
+    refuse_rounded,
+    square_root_floor,
+)
 from perceptron_rs.margins.exact.systems import has_positive_solution, solve_exactly
 from perceptron_rs.margins.result import STATUSES, MarginResult
 from perceptron_rs.rows.real_numbers import refuse_lazy
@@ -284,7 +289,7 @@ def _check_bounds(result: MarginResult, norm_squared: Fraction | None = None) ->
     if result.status not in ("separable", "one_class"):
         _claim(bound == math.inf, "there is no bound on the mistakes without a separating plane")
         _claim(
-            result.upper == 0 or _fits(best, rows / Fraction(result.upper) ** 2, up=False),
+            result.upper == 0 or _meets(best, rows / Fraction(result.upper) ** 2, up=False),
             "best_mistake_bound is wrong",
         )
         return
@@ -296,13 +301,13 @@ def _check_bounds(result: MarginResult, norm_squared: Fraction | None = None) ->
             square = norm_squared or Fraction(sum(k * k for k in weights)) * Fraction(4) ** exponent
             rows *= 1 + Fraction(result.intercept) ** 2 / square
         values = (rows / Fraction(result.lower) ** 2, rows / Fraction(result.upper) ** 2)
-    _claim(_fits(bound, values[0], up=True), f"mistake_bound={bound!r} is not the formula's, rounded up")
+    _claim(_meets(bound, values[0], up=True), f"mistake_bound={bound!r} is not the formula's, rounded up")
     _claim(
-        _fits(best, values[1], up=False), f"best_mistake_bound={best!r} is not the formula's, rounded down"
+        _meets(best, values[1], up=False), f"best_mistake_bound={best!r} is not the formula's, rounded down"
     )
 
 
-def _fits(number: float, value: Fraction, *, up: bool) -> bool:
+def _meets(number: float, value: Fraction, *, up: bool) -> bool:
     """Whether ``number`` is ``value``, rounded up or down with some care."""
     if number == math.inf:
         return up and value * _CLOSE >= Fraction(2) ** 1023

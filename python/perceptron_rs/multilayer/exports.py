@@ -8,7 +8,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelBinarizer
 
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
-from perceptron_rs.multilayer.schema import sizes_of
+from perceptron_rs.multilayer.predictor import sizes_of
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin

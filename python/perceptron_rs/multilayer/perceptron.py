@@ -16,8 +16,7 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.models.exporting import Exported
 from perceptron_rs.models.saving import save
 from perceptron_rs.multilayer.parameters import MultilayerPerceptronParameters
-from perceptron_rs.multilayer.predictor import MultilayerPerceptronPredictor
-from perceptron_rs.multilayer.schema import MULTILAYER, n_outputs, sizes_of
+from perceptron_rs.multilayer.predictor import MULTILAYER, MultilayerPerceptronPredictor, n_outputs, sizes_of
 from perceptron_rs.parameters.checks import shared_settings, validated
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.prediction.estimator import begin_anew

@@ -1,25 +1,68 @@
-"""What a multilayer perceptron predicts with, and how."""
+"""What a multilayer perceptron has learnt, and how it predicts with it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike
+from perceptron_rs.arrays.scalars import number
 from perceptron_rs.choices import Activation
 from perceptron_rs.engines import Engine, Rows, State
-from perceptron_rs.multilayer.schema import MULTILAYER
+from perceptron_rs.parameters.ranges import LARGEST
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.prediction.predictor import Classifier, calibrated, judged, scores_of
 from perceptron_rs.rows.examples import ValidatedRows
-from perceptron_rs.schema.schema import History, Schema
+from perceptron_rs.schema.schema import EPOCHS, RUN_COUNTS, Array, History, Schema
 from perceptron_rs.state.fitted_attributes import Shown
 from perceptron_rs.state.learnt import RunLearnt
 from perceptron_rs.state.turns import consistent
+
+if TYPE_CHECKING:
+    from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
+
+
+def sizes_of(model: MultilayerPerceptron) -> tuple[int, ...]:
+    """Return the number of neurons of each hidden layer."""
+    layers = model.hidden_layer_sizes
+    sizes = [layers] if number(layers, whole=True) is not None else list(layers)
+    if not all(1 <= (number(size, whole=True) or 0) <= LARGEST for size in sizes):
+        raise ValueError(f"hidden_layer_sizes must be whole numbers of at least 1, got {layers!r:.80}")
+    return tuple(int(size) for size in sizes)
+
+
+def n_outputs(classes: NDArray[np.generic]) -> int:
+    """Return the number of output neurons."""
+    return 1 if len(classes) == 2 else len(classes)
+
+
+def _layers(model: MultilayerPerceptron) -> Iterator[Array]:
+    """Give the weights and intercepts of each layer: as many as the parameters and classes say."""
+    inputs: str | int = "d"
+    for layer, outputs in enumerate((*sizes_of(model), n_outputs(model.classes_))):
+        yield Array(f"coef_{layer}", (outputs, inputs))
+        yield Array(f"intercept_{layer}", (outputs,))
+        inputs = outputs
+
+
+_REPORTS = {array.name: array for array in EPOCHS}
+
+MULTILAYER = Schema(
+    "multilayer",
+    (
+        _layers,
+        replace(_REPORTS["mistakes_per_epoch"], axes=("E", 1)),
+        replace(_REPORTS["validation_scores"], axes=("E", 1)),
+        replace(_REPORTS["loss_curve"], needed=True, reported=True),
+    ),
+    RUN_COUNTS,
+    engine_name="network",
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -34,7 +34,7 @@ _SCALARS = frozenset(
 _MOST_KNOWN = 64
 
 #: Types of settings that a parameter of the same name gives its value.
-_PLAIN: dict[str, Callable[[Any], Any]] = {"bool": bool, "float": float, "int": int, "str": str.__str__}
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {"bool": bool, "float": float, "int": int, "str": str.__str__}
 
 
 def check_values(estimator: BaseEstimator) -> None:
@@ -116,10 +116,10 @@ def shared_settings(estimator: BaseEstimator, settings: type) -> dict[str, Any]:
 def _shared(kind: type, settings: type) -> list[tuple[str, Callable[[Any], Any]]]:
     parameters = {parameter.name for parameter in fields(group_of(kind))}
     return [
-        (setting.name, _PLAIN[of_type])
+        (setting.name, _CONVERTERS[of_type])
         for setting in fields(settings)
         if setting.init and setting.name in parameters
-        if (of_type := str(setting.type).removesuffix(" | None")) in _PLAIN
+        if (of_type := str(setting.type).removesuffix(" | None")) in _CONVERTERS
     ]
 
 

@@ -30,7 +30,7 @@ from perceptron_rs.targets.weights import sample_weights
 
 METHODS = words(CalibrationMethod)
 #: Numbers that an example is worth, for pieces.
-_COST = 64
+_FIT_COST = 64
 #: Each step halves an interval or does better: more than a float has bits.
 _STEPS = 200
 
@@ -112,7 +112,7 @@ def _temperature(engine: Engine, z: Floats, labels: NDArray[np.uint32], w: Float
     def slopes(beta: float) -> tuple[float, float]:
         """Return the first and the second derivative of the loss."""
         first = second = 0.0
-        for piece in pieces(n, K * _COST):
+        for piece in pieces(n, K * _FIT_COST):
             part, tops = z[piece], top[piece]
             away = part - tops
             p = softmax(engine, part, beta)
@@ -156,7 +156,7 @@ def _sigmoid(engine: Engine, f: Floats, held: NDArray[np.bool_], w: Floats) -> t
 
     def loss(a: float, b: float) -> float:
         total = 0.0
-        for piece in pieces(len(f), _COST):
+        for piece in pieces(len(f), _FIT_COST):
             x = a * f[piece] + b
             rest = apply(engine, "log", 1.0 + apply(engine, "exp", -np.abs(x)))
             total = _sum(w[piece] * (np.maximum(x, 0.0) + rest - target[piece] * x), total)
@@ -165,7 +165,7 @@ def _sigmoid(engine: Engine, f: Floats, held: NDArray[np.bool_], w: Floats) -> t
     now = loss(a, b)
     for _ in range(_STEPS):
         sums = [0.0] * 5
-        for piece in pieces(len(f), _COST):
+        for piece in pieces(len(f), _FIT_COST):
             part = f[piece]
             p = apply(engine, "logistic", a * part + b)
             first, second = w[piece] * (p - target[piece]), w[piece] * (p * (1.0 - p))

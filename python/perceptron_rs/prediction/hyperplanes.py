@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.prediction.predictor import Predictor
-from perceptron_rs.rows.sparse_weights import dense
+from perceptron_rs.rows.sparse import dense
 from perceptron_rs.schema.columns import Spread, columns_in_use
 
 

@@ -28,10 +28,9 @@ from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source, as_source
 from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.rows.examples import as_array, as_columns, examples, read
-from perceptron_rs.sequence.base import SequenceLearner
+from perceptron_rs.sequence.base import SequenceLearner, encoded
 from perceptron_rs.sequence.feeder import SequencesInMemory
 from perceptron_rs.sequence.input import flat_labels, flat_tokens, is_nested, read_sequences, token_lists
-from perceptron_rs.sequence.source import encoded
 from perceptron_rs.stream.blocks import of_columns
 from perceptron_rs.stream.fit import Options, open_stream
 from perceptron_rs.targets.distinct import distinct, places

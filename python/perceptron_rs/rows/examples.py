@@ -37,8 +37,8 @@ from perceptron_rs.rows.sparse import CsrArrays, checked_format, csr_arrays, is_
 from perceptron_rs.state.learnt import Fitted, RawInput, learnt_of
 from perceptron_rs.state.turns import change
 
-_BLOCK = 1 << 20
-_LARGE = ("values", "indices")  # those of a CSR matrix that have all entries
+_NUMBERS_AT_ONCE = 1 << 20
+_LONG = ("values", "indices")  # those of a CSR matrix that have all entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,12 @@ class ValidatedRows:
     def is_view_of(self, X: MatrixLike) -> bool:
         """Whether the engine reads the very arrays of X, which are parts of others."""
         arrays = (X,) if self.indptr is None else (X.data, X.indices)
-        read = (self.values,) if self.indptr is None else (self.stored[f"rows_{name}"] for name in _LARGE)
+        read = (self.values,) if self.indptr is None else (self.stored[f"rows_{name}"] for name in _LONG)
         return all(a is b and not a.flags.owndata for a, b in zip(arrays, read, strict=True))
 
     def assert_finite(self, estimator: object, first: int | None = 0) -> None:
         """Raise ValueError if there is a NaN or an infinity in X, whose first row is ``first``, if known."""
-        self._refuse(_first_odd(self.values), estimator, first)
+        self._refuse(_first_not_finite(self.values), estimator, first)
 
     def assert_finite_in(self, selected: NDArray[np.bool_], estimator: object, first: int | None = 0) -> None:
         """Raise that error if there is one in the selected rows, read a block at a time."""
@@ -79,13 +79,13 @@ class ValidatedRows:
             return
         if self.indptr is not None:
             entries = np.flatnonzero(np.repeat(selected, np.diff(self.indptr)))
-            if (at := _first_odd(self.values[entries])) is not None:
+            if (at := _first_not_finite(self.values[entries])) is not None:
                 self._refuse(int(entries[at]), estimator, first)
             return
         chosen, width = np.flatnonzero(selected), self.values.shape[1]
-        step = max(1, _BLOCK // self.values.shape[1])
+        step = max(1, _NUMBERS_AT_ONCE // self.values.shape[1])
         for start in range(0, len(chosen), step):
-            if (at := _first_odd(self.values[chosen[start : start + step]])) is not None:
+            if (at := _first_not_finite(self.values[chosen[start : start + step]])) is not None:
                 self._refuse(int(chosen[start + at // width]) * width + at % width, estimator, first)
 
     def _refuse(self, at: int | None, estimator: object, first: int | None) -> None:
@@ -108,7 +108,7 @@ class ValidatedRows:
         raise ValueError(f"Input X contains {what} in {where}; fill it in, or leave the example out")
 
 
-def _first_odd(values: NDArray[np.generic]) -> int | None:
+def _first_not_finite(values: NDArray[np.generic]) -> int | None:
     """Return the place of the first value that is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         is_finite = np.isfinite(portable_values(values))
@@ -121,7 +121,7 @@ def examples(estimator: Any, engine: Engine, X: MatrixLike, *, reset: bool) -> V
     Examples for a model that was trained on files are made its columns. Whether all values are finite is not
     looked at here: the engine notices it while it works.
     """
-    # Which the command line sets after the fit.
+    # The command line sets these after the fit.
     of_file = {"column_base": None, "recipe": None, "calibration": None}
     with naming("X"):
         is_plain = _is_plain(X) if reset else has_known_columns(estimator, X)
@@ -167,7 +167,7 @@ def columns_of(predictor: Any, X: MatrixLike, *, least: int = 1) -> MatrixLike:
         X = X if recipe is None else recipe.columns_of(X)
         X = _rows_of_dictionaries(predictor, X) if _are_dictionaries(X) else X
         raw, X = X, check_matrix(X)
-        names = _column_names(raw)
+        names = _text_names(raw)
         X = X.tocsr() if is_sparse(X) else array_of(X)
         X = X.astype(np.float64) if X.dtype.kind == "O" else X
         if len(X.shape) != 2 or X.shape[0] < least or X.shape[1] == 0:
@@ -220,7 +220,7 @@ def _rows_of_dictionaries(predictor: Any, X: MatrixLike) -> NDArray[np.generic]:
     return np.array(rows)
 
 
-def _column_names(X: MatrixLike) -> list[str] | None:
+def _text_names(X: MatrixLike) -> list[str] | None:
     """Return the names of the columns of a data frame, if all are strings."""
     names = column_names(storage.without_index(X))
     return names if names and all(isinstance(name, str) for name in names) else None

@@ -1,4 +1,4 @@
-"""What holds real numbers, and what NumPy would only turn into some: strings, dates, lists."""
+"""What holds real numbers, and what NumPy would only turn into some: strings, dates, lists; and lengths."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays import likes
-from perceptron_rs.arrays.likes import MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.errors import naming, with_article
 from perceptron_rs.rows.storage import refuse_masked, refuse_type, without_index
 
-#: Types of what stands for nothing, which those who look for NaN find.
-_MISSING = ("NoneType", "NAType", "NaTType")
+#: Names of the types of missing values, which a later search for NaN finds.
+_MISSING_TYPES = ("NoneType", "NAType", "NaTType")
 
 
 def refuse_lazy(value: object, name: str) -> None:
@@ -45,7 +45,7 @@ def refuse_columns(table: MatrixLike, name: str) -> None:
 
 
 def refuse_objects(values: NDArray[np.generic], name: str) -> None:
-    """Raise for the first object in an array that is no real number, and does not stand for nothing."""
+    """Raise for the first object in an array that is neither a real number nor a missing value."""
     if values.ndim == 0 or all(map(_is_known, set(map(type, values.flat)))):
         return
     if values.ndim == 2:
@@ -77,16 +77,16 @@ def finite_numbers(values: MatrixLike, name: str) -> NDArray[np.float64]:
 
 
 def numbers_of_objects(values: NDArray[np.generic], name: str) -> NDArray[np.float64]:
-    """Return an array of objects as float64; those that stand for nothing are NaN."""
+    """Return an array of objects as float64; missing values become NaN."""
     refuse_objects(values, name)
     with naming(name):
         return np.array(
-            [np.nan if type(v).__name__ in _MISSING else v for v in values.flat], np.float64
+            [np.nan if type(v).__name__ in _MISSING_TYPES else v for v in values.flat], np.float64
         ).reshape(values.shape)
 
 
 def _is_known(kind: type) -> bool:
-    return likes.is_real(kind) or kind.__name__ in _MISSING
+    return likes.is_real(kind) or kind.__name__ in _MISSING_TYPES
 
 
 def _refuse_others(values: Iterable[object], name: str, column: object = None) -> None:
@@ -109,3 +109,25 @@ def _refuse_others(values: Iterable[object], name: str, column: object = None) -
         f"{name} must hold real numbers, got the {type(value).__name__} {value!r:.60}{where}; each "
         f"value of this argument must be no string or other object, but a number: convert it, or leave it out"
     )
+
+
+def check_lengths(lengths: ArrayLike, rows: int) -> NDArray[np.int64]:
+    """Return the lengths of sequences that lie one after another; None: one sequence."""
+    if lengths is None:
+        return np.array([rows], dtype=np.int64)
+    with naming("lengths"):
+        refuse_lazy(lengths, "lengths")
+        refuse_masked(lengths, "lengths")
+        array = np.asarray(lengths)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ValueError(
+            f"lengths must be a vector of whole numbers, got shape {array.shape} and dtype {array.dtype}"
+        )
+    array = array.astype(np.int64)
+    if array.size and array.min() < 0:
+        i = int(np.argmax(array < 0))
+        raise ValueError(f"lengths must be at least 0, got {array[i]} for sequence {i}")
+    total = sum(array.tolist())  # which does not wrap around
+    if total != rows:
+        raise ValueError(f"lengths must add up to the number of rows of X, {rows}, got {total}")
+    return array

@@ -1,7 +1,8 @@
 """Sparse matrices: checked before scipy's compiled code sees them, and as CSR arrays.
 
 scipy checks a matrix when it is made, not when somebody assigns to ``indices`` or ``indptr``
-afterwards, and its conversions then write out of bounds.
+afterwards, and its conversions then write out of bounds. Weights become such a matrix where penalties have
+left few that are not 0.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.csr import CsrTriple, csr_slice
-from perceptron_rs.arrays.likes import MatrixLike, imported
+from perceptron_rs.arrays.likes import MatrixLike, as_users_have, imported
 from perceptron_rs.rows.storage import refuse_type, to_stored
 
 #: Types of row and column numbers that the engines take.
 _INDICES = (np.dtype(np.int32), np.dtype(np.int64))
 #: The arrays of each format, and whether they hold row or column numbers.
 _COMPRESSED = {"data": False, "indices": True, "indptr": True}
-_PARTS = {
+_FORMAT_PARTS = {
     "csr": _COMPRESSED,
     "csc": _COMPRESSED,
     "bsr": _COMPRESSED,
@@ -32,7 +33,7 @@ _PARTS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CsrArrays:
-    """The arrays of a CSR matrix, where SciPy's would do no more than hold them: it takes long to import."""
+    """The arrays of a CSR matrix, for code that need not import SciPy, which takes long."""
 
     data: NDArray[np.generic]
     indices: NDArray[np.integer]
@@ -139,7 +140,7 @@ def checked_format(X: MatrixLike) -> MatrixLike:
 
 def _check_parts(X: MatrixLike) -> None:
     form = X.format.upper()
-    for name, is_index in _PARTS.get(X.format, {}).items():
+    for name, is_index in _FORMAT_PARTS.get(X.format, {}).items():
         part = getattr(X, name)
         if not isinstance(part, np.ndarray):
             raise ValueError(f"X is a malformed {form} matrix: {name} must be an array, got {part!r:.80}")
@@ -182,3 +183,15 @@ def _index_array(
     if dtype == np.int64 and part.dtype.kind == "u" and part.size and part.max() > np.iinfo(np.int64).max:
         raise ValueError(f"X is a malformed CSR matrix: {name} holds {part.max()}")
     return np.require(part.astype(dtype, copy=False), requirements=["C", "A"])
+
+
+def dense(weights: MatrixLike) -> NDArray[np.generic]:
+    """Return weights as an array; the same one, if they are an array."""
+    return weights.toarray() if is_sparse(weights) else np.asarray(weights)
+
+
+def as_sparse(weights: NDArray[np.generic]) -> MatrixLike:
+    """Return weights as a CSR matrix, or as an array where scikit-learn prefers these."""
+    from scipy.sparse import csr_matrix
+
+    return as_users_have(csr_matrix(weights))

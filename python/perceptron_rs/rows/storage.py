@@ -64,7 +64,7 @@ def _is_bfloat16(dtype: np.dtype[np.generic]) -> bool:
 
 
 def type_name(dtype: np.dtype[np.generic]) -> str:
-    """Return what `type_of` makes the type of again."""
+    """Return the name of a type, by which `type_of` finds it again."""
     return "bfloat16" if _is_bfloat16(dtype) else dtype.str
 
 

@@ -86,13 +86,13 @@ def _without_zeros(
         if name != _OF_WEIGHTS:
             is_used |= np.bitwise_or.reduce(_by_plane(state[name].view(np.int64)), axis=0) != 0
     for name, array in state.items():
-        # Vectors that are made again of stored rows have their columns, too.
+        # Vectors made of stored rows use the columns of these rows.
         if rows := _ROWS.fullmatch(name):
             is_used |= (
                 np.bincount(array, minlength=every) > 0 if rows[2] else portable_values(array).any(axis=0)
             )
     if _OF_WEIGHTS in state and not is_used.any():
-        is_used[:1] = state[_OF_WEIGHTS].any()  # which says what is pending on weights to come
+        is_used[:1] = state[_OF_WEIGHTS].any()  # an age may be pending on weights that are still 0
     columns = np.flatnonzero(is_used)
     if not _saves_half(planes, len(columns), n_columns):
         return state
@@ -137,7 +137,7 @@ def within(stored: State, columns: NDArray[np.int64]) -> State:
 
 
 def spread(array: NDArray[Value], places: NDArray[np.integer], width: int) -> NDArray[Value]:
-    """Return columns in their places of as many; the pages of others are not touched."""
+    """Return an array of ``width`` columns with these in their places; memory of others is not touched."""
     try:
         whole = np.zeros((*array.shape[:-1], width), dtype=array.dtype)
     except (MemoryError, ValueError):  # ValueError: more than an address holds
@@ -188,7 +188,7 @@ def _by_plane(array: NDArray[np.generic]) -> NDArray[np.generic]:
 
 
 def check_columns(columns: NDArray[np.generic], name: str = COLUMNS) -> int:
-    """Return how many there are in all; ValueError unless they are those of a packed state."""
+    """Return the number of all columns; ValueError unless these are the columns of a packed state."""
     if columns.dtype != np.int64 or columns.ndim != 1 or not len(columns):
         raise ValueError(f"the tensor {name} must be a vector of int64, of one number or more")
     if columns[0] < 0 or (np.diff(columns) <= 0).any():

@@ -11,11 +11,11 @@ from perceptron_rs.schema.schema import Array
 from perceptron_rs.settings import KernelSpec
 
 
-def _numbers(spec: KernelSpec) -> list[float]:
+def _spec_numbers(spec: KernelSpec) -> list[float]:
     return [spec.gamma, spec.coef0, spec.degree]
 
 
-KERNEL_ARRAY = Array("kernel", (3,), attribute="_spec", predicts=False, pack=_numbers, unpack=None)
+KERNEL_ARRAY = Array("kernel", (3,), attribute="_spec", predicts=False, pack=_spec_numbers, unpack=None)
 
 
 def settled_kernel(
@@ -44,7 +44,7 @@ def check_square(rows: Rows) -> None:
 
 
 def spec_of(model: Any, arrays: State) -> KernelSpec:
-    """Return the kernel of a file; ValueError if there is no such one."""
+    """Return the kernel in a file; ValueError unless it is sound."""
     gamma, coef0, degree = arrays[KERNEL_ARRAY.name].tolist()
     if not 1 <= degree <= LARGEST_DEGREE or degree != int(degree):
         raise ValueError(

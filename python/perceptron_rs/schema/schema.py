@@ -116,7 +116,7 @@ class Array:
         return {self.name: np.require(array, dtype=self.dtype, requirements=["C", "A"])}
 
     def of(self, arrays: State) -> State:
-        """Return what is its own of some arrays."""
+        """Return those of these arrays that belong to it."""
         return {self.name: arrays[self.name]} if self.name in arrays else {}
 
     def put(self, model: Fitted, arrays: State) -> None:
@@ -211,7 +211,7 @@ class StoredExamples:
         return {name: np.ascontiguousarray(array) for name, array in self.of(state).items()}
 
     def of(self, arrays: State) -> State:
-        """Return what is their own of some arrays."""
+        """Return those of these arrays that belong to them."""
         return {name: array for name, array in arrays.items() if name.startswith(self.start)}
 
     def digests(self, state: State, columns: int) -> NDArray[np.generic]:

@@ -1,8 +1,11 @@
-"""What a learner of sequences begins with, what it keeps of a run, and what it shows of that."""
+"""What a learner of sequences begins with, reads of a stream, keeps of a run, and shows of that."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,21 +14,29 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from perceptron_rs.arrays.likes import MatrixLike, as_users_have
 from perceptron_rs.engines import LearntModel, RunState, State
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.features.vocabulary import Vocabulary
-from perceptron_rs.io.source import Source
+from perceptron_rs.io.batches import Batch
+from perceptron_rs.io.source import Source, as_source
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.saving import save
 from perceptron_rs.parameters.checks import shared_settings
 from perceptron_rs.prediction.estimator import begin_anew
 from perceptron_rs.prediction.predictor import LearntAttribute
-from perceptron_rs.sequence.input import assert_columns
+from perceptron_rs.sequence.input import (
+    as_token_lists,
+    assert_columns,
+    flat_labels,
+    flat_tokens,
+    is_nested,
+    token_lists,
+)
 from perceptron_rs.sequence.limits import constrained
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 from perceptron_rs.sequence.predictor import SequencePerceptronPredictor
 from perceptron_rs.sequence.progress import SequenceObserver
-from perceptron_rs.sequence.source import encoded, sequence_source
-from perceptron_rs.sequence.weights import attribute_names, beam_of, cold_state, dense_matrix, sparse_entries
+from perceptron_rs.sequence.schema import attribute_names, beam_of, cold_state, dense_matrix, sparse_entries
 from perceptron_rs.settings import Chain
 from perceptron_rs.state.turns import change, exclusive
 from perceptron_rs.stream.fit import StreamFit
@@ -34,6 +45,59 @@ from perceptron_rs.targets.weights import start_value
 from perceptron_rs.training.driver import Schedule
 from perceptron_rs.training.progress import Observer
 from perceptron_rs.training.train import Feeder
+
+
+def sequence_source(model: SequenceLearner, examples: object, *, goes_on: bool) -> Source:
+    """Return a source, also of a tuple (X, y) of lists of sequences."""
+    if isinstance(examples, tuple) and examples and is_nested(X := _as_tokens(model, examples[0], goes_on)):
+        return Source(batches=lambda: iter([(X, *examples[1:])]), name="the sequences")
+    return as_source(examples)
+
+
+def encoded(model: SequenceLearner, source: Source, *, goes_on: bool) -> Source:
+    """Return a source of matrices; attributes are encoded by the encoder of the model, fitted if need be."""
+    batches = iter(source.batches())
+    first = next((batch for batch in batches if not _holds_nothing(batch)), None)
+    if not source.again and first is not None:
+        source = replace(source, batches=lambda: chain([first], batches))
+    lists = partial(_as_tokens, model, goes_on=goes_on)
+    nested = first is not None and is_nested(lists(first[0]))
+    if goes_on and first is not None and nested != (model._learnt.encoder is not None):
+        needed = "matrices" if nested else "attributes"
+        raise ValueError(f"{source.name} must give {needed}, as the model has learnt from; fit anew")
+    if not nested:
+        return source
+    if not goes_on:
+        encoder = AttributeEncoder(min_count=model.min_count, n_columns=model.hash_columns)
+        if model.hash_columns is None and not source.again:
+            raise ArgumentError(
+                "{name} can be read only once, but the vocabulary takes a pass of its own",
+                "set {hash_columns}",
+                name=source.name,
+            )
+        tokens = (token for batch in source.batches() for token in flat_tokens(lists(batch[0]))[0])
+        model.encoder_ = encoder.fit(() if model.hash_columns is not None else tokens)
+        assert_columns(encoder)
+    encoder = model.encoder_
+
+    def change(batch: Batch) -> Batch:
+        if batch.sample_weight is not None:
+            raise ValueError("a batch of lists of sequences must be (X, y), without sample_weight")
+        tokens, lengths = flat_tokens(lists(batch.X))
+        return Batch(encoder.transform(tokens), flat_labels(batch.y, lengths), None, lengths)
+
+    names = sha256(repr(list(encoder.vocabulary_)).encode())  # none, if they are hashed
+    reading = f"{source.reading}, hash_columns={encoder.n_columns}, {names.hexdigest()}"
+    return replace(source.mapped(change, encoder.n_columns_), reading=reading)
+
+
+def _as_tokens(model: SequenceLearner, X: MatrixLike, goes_on: bool) -> MatrixLike:
+    return token_lists(model, X) if goes_on else as_token_lists(X)
+
+
+def _holds_nothing(batch: object) -> bool:
+    """Whether a batch is an empty list, which does not say what its items would be."""
+    return isinstance(batch, tuple) and len(batch) > 1 and isinstance(batch[0], list) and not batch[0]
 
 
 def _weights_of_labels(name: str, text: str) -> property:

@@ -18,7 +18,7 @@ from perceptron_rs.rows.selection import select_rows, slice_rows
 from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.input import as_token_lists, flat_labels, is_nested, read_sequences, token_lists
 from perceptron_rs.sequence.limits import constrained, limits_of
-from perceptron_rs.sequence.weights import beam_of, predictor_weights
+from perceptron_rs.sequence.schema import beam_of, predictor_weights
 from perceptron_rs.settings import Sequences
 from perceptron_rs.state.turns import change
 from perceptron_rs.targets.labels import label_array
@@ -93,9 +93,9 @@ class SequencesInMemory(InMemory):
             return
         n = len(self.some)
         one_class = np.zeros(n, dtype=np.uint32)  # sequences are not told apart by their tags
-        others = split(self.engine, one_class, None, self.model.validation_fraction, self.seed)
-        self.chosen = np.setdiff1d(np.arange(n, dtype=np.uint32), others).astype(np.uint32)
-        self.held_out, self.n_examples = ValidationSequences(self, others), len(self.chosen)
+        held_out = split(self.engine, one_class, None, self.model.validation_fraction, self.seed)
+        self.chosen = np.setdiff1d(np.arange(n, dtype=np.uint32), held_out).astype(np.uint32)
+        self.held_out, self.n_examples = ValidationSequences(self, held_out), len(self.chosen)
 
     def record(self, state: LearntModel) -> AbstractContextManager[None]:  # noqa: ARG002
         """Return what adds the call to the record of the estimator."""
@@ -135,7 +135,7 @@ class ValidationSequences(ValidationPart):
         self.labels = feeder.labels[tokens]
         self.rows = rows_of(feeder.engine, stored, data.rows.shape[1])
 
-    def judged(self, state: RunState) -> tuple[float, NDArray[np.float64]]:
+    def measure(self, state: RunState) -> tuple[float, NDArray[np.float64]]:
         """Return the accuracy, and the number of wrong tokens."""
         model = self.model
         pairs = constrained(model.constraints, None, model.classes_)

@@ -18,7 +18,7 @@ from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.features.columns import Template, places_in, template_attributes
 from perceptron_rs.float_mode import standard
 from perceptron_rs.rows.examples import ValidatedRows, examples, read_csr
-from perceptron_rs.rows.lengths import check_lengths
+from perceptron_rs.rows.real_numbers import check_lengths
 from perceptron_rs.targets.labels import label_array, refuse_nul
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def as_token_lists(X: MatrixLike) -> MatrixLike:
         return X
     sentences = []
     for sequence in map(materialize, X):
-        if type(sequence) is list and not _PLAIN.issuperset(map(type, sequence)):
+        if type(sequence) is list and not _AS_IS.issuperset(map(type, sequence)):
             sentences.append(list(map(materialize, sequence)))
         else:
             sentences.append(sequence)
@@ -109,7 +109,7 @@ def as_token_lists(X: MatrixLike) -> MatrixLike:
 
 
 def token_lists(model: Any, X: MatrixLike) -> MatrixLike:
-    """Return the same of the X of a model that has learnt: words and columns of a file become attributes.
+    """Do so for the X of a fitted model: words and columns of a file become attributes.
 
     A model that the command line trained knows what attributes to make of them.
     """
@@ -159,7 +159,7 @@ def _attributes(template: Template, i: int, tokens: Any) -> Any:
     return template_attributes(template, sequence, places)
 
 
-_PLAIN = frozenset((list, dict, float, int))  # tokens, or numbers of a matrix, that are as they should be
+_AS_IS = frozenset((list, dict, float, int))  # tokens, or numbers of a matrix, that are as they should be
 
 
 def materialize(X: MatrixLike) -> MatrixLike:

@@ -23,8 +23,14 @@ from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.schema.schema import History, Schema
 from perceptron_rs.sequence.input import is_nested, read_sequences, split_labels, token_lists
 from perceptron_rs.sequence.limits import Allowed, Constraints, Forbidden, constrained, limits_of
-from perceptron_rs.sequence.schema import SEQUENCE, check_matrices, template_of, vocabulary_of
-from perceptron_rs.sequence.weights import beam_of, predictor_weights
+from perceptron_rs.sequence.schema import (
+    SEQUENCE,
+    beam_of,
+    check_matrices,
+    predictor_weights,
+    template_of,
+    vocabulary_of,
+)
 from perceptron_rs.state.fitted_attributes import Shown
 from perceptron_rs.state.learnt import RunLearnt
 from perceptron_rs.state.turns import consistent
@@ -34,7 +40,7 @@ Decoded = TypeVar("Decoded", bound=tuple[NDArray[np.generic], ...])
 
 
 class _NoProbabilities:
-    """A method of other taggers, which is not there, in an error that says what is."""
+    """A method that other taggers have: to read it raises an error, which names what is there instead."""
 
     def __get__(self, model: object, kind: type) -> NoReturn:
         raise AttributeError(

@@ -339,7 +339,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
         check_is_fitted(self)
         X = _listed("X", X)
         weights = self.coef_
-        return AnswerList(_own(self.inference(X[i], read_only(weights))) for i in range(len(X)))
+        return AnswerList(_own_structure(self.inference(X[i], read_only(weights))) for i in range(len(X)))
 
     @consistent
     def score(self, X: Sequence[object], y: Sequence[object]) -> float:
@@ -376,7 +376,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
     def _loss(self, truth: object, answer: object) -> float:
         with foreign():
             if self.loss is None:
-                return float(not _equal(truth, answer))
+                return float(not _is_equal(truth, answer))
             got = self.loss(truth, answer)
         value = got.item() if isinstance(got, np.generic | np.ndarray) and got.size == 1 else got
         loss = number(int(value) if isinstance(value, bool) else value)
@@ -412,7 +412,7 @@ class _Structures:
             self.t += 1
             with foreign():
                 z = self.model.inference(x[i], read_only(w))
-            self.answers.append(_own(z))
+            self.answers.append(_own_structure(z))
             loss = self.model._loss(y[i], z)
             if loss > 0:
                 mistakes += 1
@@ -467,12 +467,12 @@ def _listed(name: str, data: Any) -> Any:
     return items
 
 
-def _own(structure: Any) -> Any:
+def _own_structure(structure: Any) -> Any:
     """Return a structure that ``inference`` cannot fill anew for the next input."""
     return structure.copy() if isinstance(structure, list | np.ndarray) else structure
 
 
-def _equal(truth: Any, answer: Any) -> bool:
+def _is_equal(truth: Any, answer: Any) -> bool:
     if isinstance(truth, np.ndarray) or isinstance(answer, np.ndarray):
         return np.array_equal(truth, answer)
     return bool(truth == answer)

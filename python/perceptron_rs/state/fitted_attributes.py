@@ -34,7 +34,7 @@ class Shown(Generic[T]):
         return value
 
     def _of(self, estimator: object, value: Any) -> Any:
-        """Return a value, of a list a copy. None may be one (``optional``); else there is no attribute."""
+        """Return the value, a list as a copy; AttributeError for None, unless it is ``optional``."""
         if value is not None or self.optional:
             return value.copy() if type(value) is list else value
         raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {self.attribute!r}")

@@ -79,7 +79,7 @@ class Learnt:
     of_pass: ClassVar[OfPass] = {"record": lambda last: last.note}
 
     def but(self, **changes: object) -> Self:
-        """Return it with other values of some fields."""
+        """Return a copy with other values of some fields."""
         # As `dataclasses.replace` does, which takes ten times as long.
         of_model: dict[str, Any] = {"memo": {}, "calibration": None} if "model" in changes else {}
         values = vars(self) | of_model | own(changes)
@@ -88,11 +88,11 @@ class Learnt:
 
     def _of(self, values: dict[str, Any]) -> Self:
         copy = object.__new__(type(self))
-        object.__setattr__(copy, "__dict__", values)  # to fill the one that it has takes longer
+        object.__setattr__(copy, "__dict__", values)  # filling the present one takes longer
         return copy
 
     def moment(self) -> Self:
-        """Return what stays as it is while passes of other threads go on with the model."""
+        """Return a snapshot, which stays as it is while other threads make passes over the model."""
         if self.model is None or self.is_moment:
             return self
         return self._of(vars(self) | {"model": self.model.copy(), "is_moment": True})
@@ -106,13 +106,13 @@ class Learnt:
         return self.but(model=model.copy(last_pass=False), **self._of_model(), **values)
 
     def own(self) -> Self:
-        """Return it for another estimator, which learns with a model of its own."""
+        """Return a copy for another estimator, with a model of its own to learn with."""
         if self.model is None:
             return self
         return self.but(model=self.model.copy(), **self._of_model()).reported()
 
     def _of_model(self) -> dict[str, Any]:
-        """Return what belongs to these numbers, and no others."""
+        """Return the fields that a copy of the model keeps, and a changed one must not."""
         return {"memo": self.memo, "calibration": self.calibration}
 
     def shown(self, name: str) -> Any:
@@ -122,7 +122,7 @@ class Learnt:
         return vars(self).get(name)
 
 
-def _nothing(last: object) -> None:  # noqa: ARG001
+def _no_report(last: object) -> None:  # noqa: ARG001
     return None
 
 
@@ -153,7 +153,7 @@ class RunLearnt(Learnt):
         "mistakes_per_epoch": lambda last: last.mistakes,
         "mistakes_per_example": lambda last: last.mistakes_per_example,
         "converged": lambda last: last.n_mistakes == 0,
-        **dict.fromkeys(("loss_curve", "validation_scores", "partition_report", "as_sparse"), _nothing),
+        **dict.fromkeys(("loss_curve", "validation_scores", "partition_report", "as_sparse"), _no_report),
     }
 
 

@@ -34,11 +34,11 @@ AnyEstimator = TypeVar("AnyEstimator")
 #: What ``vars`` of an estimator gives.
 AttributeDict: TypeAlias = dict[str, Any]
 
-#: Those that change an estimator, and those that wait for it, in the order in which they came.
+#: All turns, those that wait among them, in the order in which they were asked for.
 turns: list[Turn] = []
-#: Where this thread works for another one: the turns that its work is part of.
-_within: ContextVar[tuple[Turn, ...]] = ContextVar("within", default=())
-#: Seconds after which somebody who waits looks whether the call before is still there.
+#: In a helper thread: the turns of the call that it works for.
+_working_for: ContextVar[tuple[Turn, ...]] = ContextVar("within", default=())
+#: Seconds between two looks of a waiting call at whether the one before still runs.
 _SOON = 0.05
 
 
@@ -75,7 +75,7 @@ class Turn:
         for other in turns.copy():
             if other is self:
                 break
-            is_inside = other.thread == self.thread or other in _within.get()
+            is_inside = other.thread == self.thread or other in _working_for.get()
             if other.estimator is self.estimator:
                 if is_inside and other.runs():
                     self._enter_within()
@@ -127,7 +127,10 @@ class Turn:
     def publish(self) -> None:
         """Give the estimator what its twin has learnt, in one step."""
         known, learnt = vars(self.estimator), vars(self.model)
-        old, estimator = self.before, self.estimator  # to end it may run code of others: not before the steps
+        old, estimator = (
+            self.before,
+            self.estimator,
+        )  # dropping it may run code of others: only after the steps
         steps: list[Callable[[], object]] = [partial(known.__setitem__, "_learnt", learnt["_learnt"])]
         source, drawn = known.get("random_state"), learnt.get("random_state")
         if is_random_state(source) and is_random_state(drawn):
@@ -141,7 +144,7 @@ class Turn:
 
 
 def changed(estimator: object) -> RuntimeError:
-    """Return the error of a call under which its estimator was changed, so that either would be lost."""
+    """Return the error for an estimator that was changed during a call: one change would be lost."""
     return RuntimeError(
         f"this {type(estimator).__name__} was changed while it learnt, by a label, an array, a callback or a "
         "handler that the call has run; what was learnt is dropped: change it before or after the call"
@@ -200,7 +203,7 @@ def within_turns(work: Callable[[], None]) -> Callable[[], None]:
     """Wrap a function for a helper thread, which then has the context and the turns of this one."""
     context = copy_context()
     here = [turn for turn in turns.copy() if turn.thread == get_ident()]
-    context.run(_within.set, (*_within.get(), *here))
+    context.run(_working_for.set, (*_working_for.get(), *here))
     return partial(context.run, work)
 
 
@@ -245,7 +248,7 @@ def is_random_state(value: object) -> TypeGuard[np.random.RandomState]:
 
 def _like(model: AnyEstimator, attributes: AttributeDict) -> AnyEstimator:
     twin = object.__new__(type(model))
-    twin.__dict__ = attributes  # to fill the one that it has takes longer
+    twin.__dict__ = attributes  # filling the present one takes longer
     return twin
 
 

@@ -44,7 +44,7 @@ from perceptron_rs.io.source import (
 from perceptron_rs.models.document import json_text
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.rows.examples import check_matrix, columns_of, recipe_of
-from perceptron_rs.rows.lengths import check_lengths
+from perceptron_rs.rows.real_numbers import check_lengths
 from perceptron_rs.rows.sparse import is_sparse
 from perceptron_rs.rows.storage import checked_by, holds_numbers
 from perceptron_rs.state.learnt import learnt_of

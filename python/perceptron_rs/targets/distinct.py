@@ -42,7 +42,7 @@ def distinct(y: NDArray[np.generic]) -> tuple[NDArray[np.generic], NDArray[np.ui
 
 
 def _distinct_numbers(y: NDArray[Any]) -> tuple[NDArray[np.generic], NDArray[np.uint32]] | None:
-    """Return the same of few numbers, of two, or of whole ones that are near each other; None of others."""
+    """Do so for few numbers, two distinct ones, or whole ones of a small range; None for others."""
     if len(y) <= FEW:
         classes, indices = np.unique(y, return_inverse=True)
         return classes, indices.astype(np.uint32)

@@ -259,7 +259,7 @@ def _kind(label: object) -> str:
 
 def _whole_labels(values: list[Any], name: str) -> NDArray[np.generic]:
     """Return whole numbers of several types as integers."""
-    # To ask whether an integer is finite makes it a float, which may not hold it.
+    # `math.isfinite` makes a float of an integer, which may be too large for one.
     inexact = (label for label in values if not isinstance(label, Integral))
     odd = next((label for label in inexact if not math.isfinite(label) or label != int(label)), None)
     if odd is not None:

@@ -29,7 +29,7 @@ def learns_many(estimator: object) -> bool:
 
 
 def label_matrix(estimator: object) -> str | None:
-    """Return as what matrix an estimator was given many labels, "dense" or "sparse"; None: one of each."""
+    """Return the form of the matrix of labels, "dense" or "sparse"; None if each example has one label."""
     form: str | None = learnt_of(estimator).label_matrix
     return form
 

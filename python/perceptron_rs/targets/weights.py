@@ -15,7 +15,7 @@ from perceptron_rs.arrays.pieces import all_finite, pieces
 from perceptron_rs.arrays.scalars import number
 from perceptron_rs.errors import ArgumentError, naming, with_article
 from perceptron_rs.rows.real_numbers import numbers_of_objects, refuse_columns, refuse_lazy, refuse_objects
-from perceptron_rs.rows.sparse_weights import dense
+from perceptron_rs.rows.sparse import dense
 from perceptron_rs.rows.storage import refuse_masked
 from perceptron_rs.targets.distinct import distinct
 from perceptron_rs.targets.label_sets import LabelSets, bits
@@ -71,14 +71,14 @@ def sample_weights(sample_weight: ArrayLike, labels: Sized, *, of_part: bool = F
             n=n,
             shape=array.shape,
         )
-    weights = np.full(n, array, dtype=np.float64) if array.ndim == 0 else array.astype(np.float64, copy=False)
-    low, high = weights.min(initial=0.0), weights.max(initial=0.0)
+    sample = np.full(n, array, dtype=np.float64) if array.ndim == 0 else array.astype(np.float64, copy=False)
+    low, high = sample.min(initial=0.0), sample.max(initial=0.0)
     if not low >= 0 or not high < np.inf:
         value = high if low >= 0 else low
         raise ArgumentError("{sample_weight} must be finite and >= 0, got {value}", value=value)
     if high == 0 and not of_part:
         raise ArgumentError("{sample_weight} must be above 0 for some example, got zeros only")
-    return np.require(weights, requirements=["C", "A"])  # a view of packed records is not aligned
+    return np.require(sample, requirements=["C", "A"])  # a view of packed records is not aligned
 
 
 def class_weights(
@@ -168,31 +168,31 @@ def survey_labels(
 
 
 def unvisited(
-    weights: Floats | None, planes: Floats, labels: NDArray[np.uint32], joint: bool, *, is_part: bool = False
+    sample: Floats | None, planes: Floats, labels: NDArray[np.uint32], joint: bool, *, is_part: bool = False
 ) -> NDArray[np.bool_] | None:
     """Return which rows have weight 0 for every plane; None if no row has. Not all may, unless of a part."""
     if labels.ndim == 2:
-        if weights is None and planes.all():
+        if sample is None and planes.all():
             return None
-        idle = _weightless(weights, planes, labels)
+        idle = _weightless(sample, planes, labels)
     elif len(planes) > 1 and not joint:  # an example is a negative of some plane, where its class weighs 1
-        if weights is None:
+        if sample is None:
             return None
-        idle = weights == 0
-    elif weights is None and planes.all():
+        idle = sample == 0
+    elif sample is None and planes.all():
         return None
     else:
         with np.errstate(over="ignore"):
             own = planes[labels, 1] if joint else planes[0][labels]
-            idle = own * (1.0 if weights is None else weights) == 0
+            idle = own * (1.0 if sample is None else sample) == 0
     if idle.all() and not is_part:
         raise nothing_to_learn()
     return idle if idle.any() else None
 
 
-def _weightless(weights: Floats | None, planes: Floats, labels: NDArray[np.uint32]) -> NDArray[np.bool_]:
+def _weightless(sample: Floats | None, planes: Floats, labels: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Return which examples of many labels have weight 0 for every plane."""
-    each = np.ones(len(labels)) if weights is None else weights
+    each = np.ones(len(labels)) if sample is None else sample
     idle = np.ones(len(labels), dtype=np.bool_)
     with np.errstate(over="ignore"):
         if np.array_equal(each * planes.min() == 0, each == 0):  # none weighs 0 by its classes

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, indexable
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, array_of, has_rows_by_place
-from perceptron_rs.margins.exact.rounding import refuse_rounded
+from perceptron_rs.margins.exact.matrix import refuse_rounded
 from perceptron_rs.rows.sparse import is_sparse
 from perceptron_rs.sklearn_base import BaseEstimator
 from perceptron_rs.targets.labels import label_array

@@ -83,23 +83,23 @@ class DriveCall:
     report: Report
 
 
-_calls: ContextVar[list[DriveCall] | None] = ContextVar("calls", default=None)
+_noted_calls: ContextVar[list[DriveCall] | None] = ContextVar("calls", default=None)
 
 
 @contextmanager
 def noted_calls() -> Iterator[list[DriveCall]]:
     """Collect the calls of `drive` for planes within this block."""
     calls: list[DriveCall] = []
-    token = _calls.set(calls)
+    token = _noted_calls.set(calls)
     try:
         yield calls
     finally:
-        _calls.reset(token)
+        _noted_calls.reset(token)
 
 
 def are_noted() -> bool:
     """Whether somebody collects the calls of `drive`, who wants them as the caller gave them."""
-    return _calls.get() is not None
+    return _noted_calls.get() is not None
 
 
 class StoppingRule:
@@ -134,7 +134,7 @@ def drive(
 ) -> Report:
     """Start a run and follow it; ``state`` is not modified."""
     report = follow(engine.start(data, state, settings), settings, schedule, watch, held_out)
-    if isinstance(settings, Linear) and (calls := _calls.get()) is not None:
+    if isinstance(settings, Linear) and (calls := _noted_calls.get()) is not None:
         calls.append(DriveCall(data, state, settings, schedule.first_epoch, report))
     return report
 
@@ -173,9 +173,10 @@ def follow(
             made, loss, objective, interrupted = epochs[-1]
             if interrupted:
                 break
-            judged = objective if held_out is None else best.judge(run.state(), held_out, goes_on)
+            if held_out is not None:
+                objective = best.update(run.state(), held_out, goes_on)
             for k in goes_on:
-                stopped[k] = rules[k].reason_to_end(int(made[k]), float(judged[k]))
+                stopped[k] = rules[k].reason_to_end(int(made[k]), float(objective[k]))
             if watch is not None:
                 ends = np.broadcast_to(watch(number, made.copy(), loss.copy(), run), len(rules))
                 stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]
@@ -188,7 +189,7 @@ def follow(
         if not settings.keep_on_interrupt:
             raise
     if held_out is not None and best.n_judged < len(epochs):  # each epoch has a score, also one cut short
-        best.judge(run.state(), held_out, goes_on)
+        best.update(run.state(), held_out, goes_on)
     for k in reversed(goes_on):
         stopped[k] = stopped[k] or "interrupt"
         n_iter[k] = len(epochs)
@@ -205,7 +206,7 @@ def follow(
 
 
 #: Arrays that hold the entries of one plane after another, by the array that says where each plane's begin.
-_LISTS = {
+_ENTRIES_BY_START = {
     "log_start": ("log_row", "log_t", "log_step", "log_norm"),
     "kept_start": ("kept_row", "kept_number", "kept_step", "kept_factor"),
 }
@@ -220,7 +221,7 @@ class Best:
         self.losses = np.full(decisions, np.inf)
         self.n_judged = 0  # epochs
 
-    def judge(
+    def update(
         self, state: RunState, held_out: Callable[[RunState], NDArray[np.float64]], goes_on: Sequence[int]
     ) -> NDArray[np.float64]:
         """Return the losses (D,) after an epoch; keep of the decisions that go on those that never lost less.
@@ -267,7 +268,7 @@ def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
     """
     both: State = {}
     for name in first:
-        if name in _LISTS:
+        if name in _ENTRIES_BY_START:
             continue  # where they begin is known last
         if name == "strengths":  # of both
             both[name] = first[name]
@@ -284,7 +285,7 @@ def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
             for k, is_second in enumerate(of_second.tolist())
         ]
         both[name] = np.concatenate(parts)
-    for start in _LISTS:
+    for start in _ENTRIES_BY_START:
         if start in first:
             lengths = np.where(of_second, np.diff(second[start]), np.diff(first[start]))
             both[start] = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -295,7 +296,7 @@ def _entry_ends(state: State, name: str, planes: int) -> NDArray[np.generic] | N
     """Return where the entries of each plane begin, and the end; None if it has a row for each plane."""
     if name.startswith("swap_"):  # of the planes, one after another
         return np.searchsorted(state["swap_plane"], np.arange(planes + 1))
-    for start, names in _LISTS.items():
+    for start, names in _ENTRIES_BY_START.items():
         if name == "kept_factor" and start == "kept_start":
             sizes = np.diff(state[start])  # the other policies have none: parts of nothing are nothing
             return np.concatenate([[0], np.cumsum(sizes * (sizes + 1) // 2)])

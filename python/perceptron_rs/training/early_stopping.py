@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,6 @@ from perceptron_rs.targets.planes import is_positive
 
 #: The epoch of rule 7 that draws validation parts; no order is drawn from it.
 _OF_VALIDATION = 2**64 - 3
-
-#: Gives what each example of the validation part gets in a state: activations or votes (m, K).
-ValidationScores: TypeAlias = Callable[[RunState], NDArray[np.float64]]
 
 
 def split(
@@ -45,10 +42,10 @@ def split(
     if rows is None:
         rows = np.arange(len(labels))
     if labels.ndim == 2:
-        of = [rows]
+        by_class = [rows]
     else:
-        of = [rows[labels[rows] == k] for k in range(int(labels.max(initial=0)) + 1)]
-    counts = np.array([len(own) for own in of], dtype=np.int64)
+        by_class = [rows[labels[rows] == k] for k in range(int(labels.max(initial=0)) + 1)]
+    counts = np.array([len(members) for members in by_class], dtype=np.int64)
     n, m, classes = len(rows), math.ceil(float(fraction) * len(rows)), int(np.count_nonzero(counts))
     if n - m < max(classes, 1):
         left = "less than one of each class" if classes > 1 else "none"
@@ -58,11 +55,11 @@ def split(
             values={"validation_fraction": fraction},
             settings={"early_stopping": False},
         )
-    taken = _apportioned(counts.tolist(), m)
+    sizes = _apportioned(counts.tolist(), m)
     drawn = [
-        own[engine.permutation(len(own), seed=seed, epoch=_OF_VALIDATION, partition=k)[:most]]
-        for k, (own, most) in enumerate(zip(of, taken, strict=True))
-        if most
+        members[engine.permutation(len(members), seed=seed, epoch=_OF_VALIDATION, partition=k)[:size]]
+        for k, (members, size) in enumerate(zip(by_class, sizes, strict=True))
+        if size
     ]
     return np.sort(np.concatenate(drawn))
 
@@ -91,12 +88,12 @@ class ValidationPart(ABC):
         self.scores: list[Any] = []
 
     @abstractmethod
-    def judged(self, state: RunState) -> tuple[Any, NDArray[np.float64]]:
+    def measure(self, state: RunState) -> tuple[Any, NDArray[np.float64]]:
         """Return the accuracy, and the losses of the decisions."""
 
     def __call__(self, state: RunState) -> NDArray[np.float64]:
         """Return the losses of the decisions, and note the accuracy."""
-        score, losses = self.judged(state)
+        score, losses = self.measure(state)
         self.scores.append(score)
         return losses
 
@@ -110,9 +107,9 @@ class Validation(ValidationPart):
 
     Parameters
     ----------
-    judge : callable
+    activations : callable
     labels : uint32 array of shape (m,) or (m, W)
-    weight : float64 array of shape (m,), or None
+    sample : float64 array of shape (m,), or None
         Weights of the examples.
     positive : uint32 array of shape (K,), or None
         The class of each plane that judges by itself; None: the class with the largest number is the answer.
@@ -121,14 +118,14 @@ class Validation(ValidationPart):
 
     def __init__(
         self,
-        judge: ValidationScores,
+        activations: Callable[[RunState], NDArray[np.float64]],
         labels: NDArray[np.uint32],
-        weight: NDArray[np.float64] | None = None,
+        sample: NDArray[np.float64] | None = None,
         positive: NDArray[np.uint32] | None = None,
         tie: str = "mistake",
     ) -> None:
         with np.errstate(over="ignore"):
-            total = 1.0 if weight is None else np.cumsum(weight)[-1]
+            total = 1.0 if sample is None else np.cumsum(sample)[-1]
         if not 0 < total < np.inf:
             raise ArgumentError(
                 f"{{sample_weight}} of the {len(labels)} examples of the validation part must have a finite "
@@ -136,28 +133,30 @@ class Validation(ValidationPart):
                 "give other weights, or another {random_state}",
             )
         super().__init__()
-        self.judge, self.labels, self.weight = judge, labels, weight
+        self.activations, self.labels, self.sample = activations, labels, sample
         self.positive, self.tie = positive, tie
 
-    def judged(self, state: RunState) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def measure(self, state: RunState) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the accuracy of each decision, and minus that."""
-        scores = self.judge(state)
-        if not all_finite(scores):
+        activations = self.activations(state)
+        if not all_finite(activations):
             raise OverflowError(
                 "training overflowed: an activation of a validation example is not finite; scale the "
                 "features or lower eta0"
             )
         won = np.zeros(1 if self.positive is None else len(self.positive))
-        for piece in pieces(*scores.shape):
+        for piece in pieces(*activations.shape):
             if self.positive is None:
-                right = (scores[piece].argmax(axis=1) == self.labels[piece])[:, np.newaxis]
+                right = (activations[piece].argmax(axis=1) == self.labels[piece])[:, np.newaxis]
             else:
-                right = is_positive(scores[piece], self.tie) == positives(self.labels[piece], self.positive)
-            if self.weight is None:
+                right = is_positive(activations[piece], self.tie) == positives(
+                    self.labels[piece], self.positive
+                )
+            if self.sample is None:
                 won += np.count_nonzero(right, axis=0)
                 continue
             # In row order, because the sum decides when learning stops: its bits must not depend on NumPy's.
-            terms = np.where(right, self.weight[piece][:, np.newaxis], 0.0)
+            terms = np.where(right, self.sample[piece][:, np.newaxis], 0.0)
             won = np.cumsum(np.vstack([won, terms]), axis=0)[-1]
-        total = len(scores) if self.weight is None else np.cumsum(self.weight)[-1]
+        total = len(activations) if self.sample is None else np.cumsum(self.sample)[-1]
         return won / total, -won / total

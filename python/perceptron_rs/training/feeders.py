@@ -1,4 +1,4 @@
-"""Examples in memory, as `train` takes them."""
+"""Examples in memory, as `train` takes them, and the method that predicts each before it is learnt from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,10 @@ from perceptron_rs.audit.record import FitMethod, recorded
 from perceptron_rs.engines import Engine, LearntModel, Run, RunState, rows_of
 from perceptron_rs.mixing.rounds import Mixed, in_threads, visited_bounds
 from perceptron_rs.mixing.shares import DraftState
+from perceptron_rs.parameters.checks import validated
 from perceptron_rs.parameters.groups import MistakeParameters, UpdateParameters
 from perceptron_rs.parameters.threads import n_threads
+from perceptron_rs.prediction.predictor import decide, predicted
 from perceptron_rs.rows.examples import ValidatedRows, as_array, examples, unchecked
 from perceptron_rs.rows.selection import slice_rows
 from perceptron_rs.schema.columns import Places, repacked
@@ -41,10 +43,10 @@ from perceptron_rs.targets.weights import sample_weights
 from perceptron_rs.training.driver import Report, Schedule, Watch, are_noted, drive, follow
 from perceptron_rs.training.early_stopping import Validation, selected, split
 from perceptron_rs.training.progress import Observer
-from perceptron_rs.training.train import Feeder, is_one_decision
+from perceptron_rs.training.train import Feeder, is_one_decision, train
 
 #: So many weights for each entry, and passes of partitions are tried in place: else copies cost less.
-_MANY = 4
+_WEIGHTS_PER_ENTRY = 4
 
 
 class InMemory(Feeder):
@@ -156,16 +158,16 @@ class InMemory(Feeder):
         model, labels = self.model, self.labels
         if self.is_pass or not model.early_stopping:
             return
-        others = split(self.engine, labels, self.weighed.rows, model.validation_fraction, self.seed)
-        judged = cache(lambda: selected(self.engine, self.own, others))  # once `learn` has set that
+        held_out = split(self.engine, labels, self.weighed.rows, model.validation_fraction, self.seed)
+        examples_of = cache(lambda: selected(self.engine, self.own, held_out))  # once `learn` has set that
         self.held_out = Validation(
-            lambda state: model._activations(self, state, judged()),
-            labels[others],
-            None if self.sample is None else self.sample[others],
+            lambda state: model._activations(self, state, examples_of()),
+            labels[held_out],
+            None if self.sample is None else self.sample[held_out],
             None if is_one_decision(model) else self.positive,
             model.tie if isinstance(model, MistakeParameters) else "mistake",
         )
-        self.weighed = self.weighed.without(others, len(labels))
+        self.weighed = self.weighed.without(held_out, len(labels))
         self.n_examples = self.weighed.n_examples(len(labels))
 
     def learn(
@@ -203,7 +205,7 @@ class InMemory(Feeder):
         stored = self.own.stored
         if "rows_indices" in stored and isinstance(settings, Linear) and state.is_zero:
             weights = len(settings.positive) * self.own.rows.shape[1]
-            if settings.is_plain and weights > _MANY * len(stored["rows_indices"]):
+            if settings.is_plain and weights > _WEIGHTS_PER_ENTRY * len(stored["rows_indices"]):
                 return DraftState([self.engine.Draft(state) for _ in range(threads)])
         return self.model._arrays(state)
 
@@ -221,9 +223,9 @@ class InMemory(Feeder):
 
     def part(self, begin: int, end: int) -> Data:
         """Return those of a partition."""
-        weights = self.weighed.sample
+        sample = self.weighed.sample
         rows = rows_of(self.engine, slice_rows(self.own.stored, begin, end), self.own.rows.shape[1])
-        return Data(rows, self.labels[begin:end], None if weights is None else weights[begin:end])
+        return Data(rows, self.labels[begin:end], None if sample is None else sample[begin:end])
 
     def assert_finite(self) -> None:
         """Raise if there is a NaN or an infinity in X."""
@@ -231,7 +233,7 @@ class InMemory(Feeder):
 
 
 #: Columns without entries are left out where they are so many times as many as those with entries.
-_FEW = 2
+_TIMES_FEWER = 2
 
 
 class FewColumns(NamedTuple):
@@ -248,7 +250,7 @@ class FewColumns(NamedTuple):
         is_there = np.zeros(n_columns, dtype=np.bool_)
         is_there[stored["rows_indices"]] = True
         columns = np.flatnonzero(is_there)
-        if _FEW * len(columns) > n_columns:
+        if _TIMES_FEWER * len(columns) > n_columns:
             return None
         places = Places(np.append(columns, n_columns))
         rows = places.rows(stored)
@@ -282,3 +284,57 @@ class _Shown:
     def state(self) -> RunState:
         """Return what has been learnt so far, of all columns."""
         return self._few.spread(self._run.state())
+
+
+@validated
+def predict_then_learn(
+    self: Any, X: MatrixLike, y: ArrayLike, *, classes: ArrayLike = None, sample_weight: ArrayLike = None
+) -> tuple[NDArray[np.generic], int]:
+    """Predict each example before learning from it (progressive validation).
+
+    Makes one pass in the given order and learns the same as ``partial_fit``. Each example is predicted
+    with the current weights, learnt from the examples before it. Learners that predict with others,
+    such as an average or a vote, use the current weights too, because these decide which examples are
+    mistakes.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The examples.
+    y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Class labels, or a matrix of many labels.
+    classes : array-like of shape (n_classes,), default=None
+        All classes that will ever occur in y. Required in the first call, unless y is a matrix. Labels of
+        the data say their type.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the examples, above 0. An update is multiplied by the weight of its example.
+
+    Returns
+    -------
+    y_pred : ndarray of shape (n_samples,), or {ndarray, sparse matrix} of shape (n_samples, n_labels)
+        Predicted classes, or labels.
+    n_errors : int
+        Number of wrong predictions: of many labels, of examples with a wrong one.
+
+    Raises
+    ------
+    ValueError
+        As for ``partial_fit``; also if an example has weight 0, because it is not visited.
+    TypeError
+        If an argument does not contain numbers (or, for labels, numbers or strings).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from perceptron_rs import Perceptron
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = Perceptron()
+    >>> predicted, errors = model.predict_then_learn(X[::3], y[::3], classes=[0, 1, 2])
+    >>> errors
+    2
+    """
+    feeder = InMemory("partial_fit", X, y, sample_weight, classes=classes, tracks=True)
+    train(self, feeder)
+    assert feeder.activations is not None
+    n_errors = feeder.n_wrong(decide(self, feeder.activations))
+    return predicted(self, feeder.activations), n_errors

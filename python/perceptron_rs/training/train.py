@@ -1,4 +1,4 @@
-"""A call that learns, whatever learns and wherever the examples are: from the arguments to what it leaves.
+"""The steps of every call that learns, from its arguments to the attributes of a fitted estimator.
 
 `train` alone knows the steps and their order. A feeder has the examples (`InMemory`, sequences in memory,
 blocks of a stream, partitions of a cluster). A learner has its start, its settings, and what it keeps.

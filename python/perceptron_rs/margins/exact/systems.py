@@ -10,15 +10,15 @@ import numpy as np
 
 _PRIME = 2**127 - 1
 _UNIT = 2.0**-53
-_BITS = 300  # behind the binary point, of an approximate solution
-_FEW = 24  # unknowns; below, an exact solution is as quick
+_FRACTION_BITS = 300  # behind the binary point, of an approximate solution
+_FEW_UNKNOWNS = 24  # unknowns; below, an exact solution is as quick
 #: Independent rows, the triangular factors of them modulo the prime, and the inverses of the pivots.
 Factors = tuple[list[int], list[list[int]], list[int]]
 
 
 def has_positive_solution(matrix: list[list[int]], right: list[int]) -> bool:
     """Whether it is proved that ``matrix x = right`` has a solution with all x > 0."""
-    if len(matrix) == len(matrix[0]) >= _FEW and _encloses_positive(matrix, right):
+    if len(matrix) == len(matrix[0]) >= _FEW_UNKNOWNS and _encloses_positive(matrix, right):
         return True
     weights = solve_exactly(matrix, right)
     return weights is not None and min(weights) > 0
@@ -48,7 +48,7 @@ def _encloses_positive(matrix: list[list[int]], right: list[int]) -> bool:
     norm = float(np.abs(B).sum(axis=1).max()) * (1 + 4 * size * _UNIT)
     if not beta < 0.5:
         return False
-    x, target = [0] * size, [value << _BITS for value in right]
+    x, target = [0] * size, [value << _FRACTION_BITS for value in right]
     for _ in range(40):
         residual = [
             Fraction(b - sum(map(mul, row, x)), 1 << shift)

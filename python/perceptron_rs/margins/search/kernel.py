@@ -36,8 +36,8 @@ from perceptron_rs.settings import KernelSpec
 
 _ONE = 2**53
 _MOST_DEGREE = 32  # of exact powers
-_ROUNDING = 1e-9  # by how much of the largest value a matrix may fall short of symmetry
-_SMALL = 2.0**-40  # what is left of a squared length, of the largest, that is taken for rounding
+_ASYMMETRY = 1e-9  # by how much of the largest value a matrix may fall short of symmetry
+_NEGLIGIBLE = 2.0**-40  # what is left of a squared length, of the largest, that is taken for rounding
 
 
 def check_kernel(kernel: str, gamma: Gamma, degree: int, coef0: float) -> None:
@@ -59,7 +59,7 @@ class Space:
     def _factor(self) -> tuple[Floats, list[int]]:
         """L with ``L L'`` near K, and its pivots: Cholesky's method, the largest remaining square first."""
         rest, squares = self.K.copy(), np.diag(self.K).copy()
-        limit, columns, pivots = _SMALL * float(squares.max(initial=0.0)), [], []
+        limit, columns, pivots = _NEGLIGIBLE * float(squares.max(initial=0.0)), [], []
         for _ in range(len(rest)):
             p = int(np.argmax(squares))
             if not squares[p] > limit:
@@ -134,7 +134,7 @@ def gram(problem: Problem, kernel: MarginKernel, gamma: Gamma, degree: int, coef
         check_square(data.rows)
         values = matrix_of(data.stored, data.rows.shape[1])
         K = (values.toarray() if issparse(values) else values).astype(np.float64)
-        if not (np.abs(K - K.T) <= _ROUNDING * np.abs(K).max()).all():
+        if not (np.abs(K - K.T) <= _ASYMMETRY * np.abs(K).max()).all():
             raise ArgumentError(
                 "{X} must be symmetric with {kernel}", "take (X + X.T) / 2", values={"kernel": "precomputed"}
             )

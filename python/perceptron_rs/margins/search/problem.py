@@ -12,7 +12,7 @@ from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.arrays.named import Floats
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.margins.exact.bounds import novikoff
-from perceptron_rs.margins.exact.rounding import refuse_rounded
+from perceptron_rs.margins.exact.matrix import refuse_rounded
 from perceptron_rs.margins.parameters import MAX_STEPS, MaxMarginClassifierParameters
 from perceptron_rs.margins.result import MarginResult
 from perceptron_rs.parameters.groups import check_arguments
@@ -119,7 +119,7 @@ def result_of(
     kernel: KernelSpec | None = None,
     norm: float | None = None,
 ) -> MarginResult:
-    """Return what an engine has solution as a result, with the bounds that follow from it.
+    """Return the result of an engine's solution, with the bounds on mistakes that follow from it.
 
     In the space of a kernel, ``norm`` is the length of the weights there.
     """

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import State
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.kernel.gram import squares, wide
-from perceptron_rs.reference.kernel.kernels import finish
+from perceptron_rs.reference.kernel.gram import finish, squares, wide
 from perceptron_rs.reference.kernel.support_set import SupportSet, sets_of, state_of
 from perceptron_rs.reference.linear.perceptron import Learner, Plane
 from perceptron_rs.reference.linear.run import Decision, Run, decisions

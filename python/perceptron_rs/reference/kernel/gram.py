@@ -1,4 +1,4 @@
-"""Rows of a Gram matrix, from dot products by rule 3."""
+"""Kernel values, and rows of a Gram matrix, from dot products by rule 3."""
 
 from __future__ import annotations
 
@@ -7,9 +7,27 @@ from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.kernel.kernels import finish, needs_squares
+from perceptron_rs.reference.arith import exp, tanh
 from perceptron_rs.reference.rows import Rows, check_canonical
 from perceptron_rs.settings import KernelSpec
+
+
+def needs_squares(kernel: KernelSpec) -> bool:
+    """Whether the kernel of two rows needs the dot product of each with itself."""
+    return kernel.name == "rbf"
+
+
+def finish(
+    kernel: KernelSpec, dots: NDArray[np.float64], square: float, squares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the kernel values of one row, of this square, with many, of these squares."""
+    if kernel.name == "poly":
+        return arith.power(kernel.gamma * dots + kernel.coef0, kernel.degree)
+    if kernel.name == "rbf":
+        return exp(-kernel.gamma * arith.squared_distance(square, squares, dots))
+    if kernel.name == "sigmoid":
+        return tanh(kernel.gamma * dots + kernel.coef0)
+    return dots
 
 
 class Gram:

@@ -16,8 +16,8 @@ from perceptron_rs.reference.linear.voted import check_entries, vote_signs
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import KernelSpec
 
-_PLAIN = ("sum", "last", "average", "vote", "joint vote", "drawn")
-ANSWERS = (*_PLAIN, "normalised last", "normalised average", "normalised drawn")
+_UNSCALED = ("sum", "last", "average", "vote", "joint vote", "drawn")
+ANSWERS = (*_UNSCALED, "normalised last", "normalised average", "normalised drawn")
 
 
 @standard()

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end
-from perceptron_rs.reference.margin.inner import Work
 from perceptron_rs.reference.margin.problem import MarginProblem
 from perceptron_rs.reference.margin.proof import prove
-from perceptron_rs.reference.margin.wolfe import Found, nearest_point
+from perceptron_rs.reference.margin.wolfe import Found, Work, nearest_point
 from perceptron_rs.settings import Solution
 
 #: A relative gap that leaves room for rounding; more is not needed to separate.
