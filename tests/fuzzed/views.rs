@@ -90,7 +90,13 @@ fn view<T: Value + Default, I: Index>(draws: &mut Draws, to: impl Fn(f64) -> T, 
     assert_eq!(csr.is_ok(), arrays.is_sound(values.len()), "{:?}", csr.err());
     let Ok(csr) = csr else { return };
     assert_eq!(csr.facts().canonical, arrays.is_canonical());
-    assert_eq!(csr.facts().ones, values.iter().all(|v| v.widen() == 1.0));
+    let whole = csr.whole(&()).expect("little");
+    assert_eq!(whole.ones, values.iter().all(|v| v.widen() == 1.0));
+    for ends in arrays.indptr.windows(2) {
+        let sizes = values[ends[0] as usize..ends[1] as usize].iter().map(|v| v.widen().abs());
+        assert!(whole.magnitude.is_none_or(|size| sizes.clone().all(|v| v <= size.value)));
+        assert!(whole.magnitude.is_none_or(|size| sizes.sum::<f64>() <= size.row * (1.0 + 1e-9)));
+    }
     if !csr.facts().canonical {
         return;
     }

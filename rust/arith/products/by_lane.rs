@@ -97,10 +97,11 @@ impl ByLane {
 
 /// Entries that make one lane, in an order in which the tree of rule 3 adds them: before the first is +0.0, so that
 /// no zero of another lane counts.
-const IN_A_ROW: usize = 3;
+pub const IN_A_ROW: usize = 3;
 
 /// The two that the tree adds first come first.
-fn in_a_row<I: Index>(columns: &[I]) -> [usize; IN_A_ROW] {
+#[inline(always)]
+pub fn in_a_row<I: Index>(columns: &[I]) -> [usize; IN_A_ROW] {
     let [a, b, c] = *columns else { return [0, 1, 2] };
     let near = |a: I, b: I| ((a.at() % LANES) ^ (b.at() % LANES) | LANES).trailing_zeros();
     if near(a, b) >= near(a, c).max(near(b, c)) {
@@ -122,11 +123,6 @@ pub fn are_many(vectors: usize, entries: usize) -> bool {
     let short = vectors >= LANES && (1..=IN_A_ROW).contains(&entries);
     let long = vectors >= 16 && entries >= LONG || vectors > MANY && vectors * entries >= 256;
     HAS_VECTORS && (short || long)
-}
-
-/// Whether no row of so many entries, or fewer, gains much with so many vectors.
-pub fn are_few(vectors: usize, entries: usize) -> bool {
-    vectors < 16 || vectors <= MANY && entries < LONG
 }
 
 /// Products of a row with many vectors, which stand by column.

@@ -3,6 +3,8 @@
 //! The arrays are read in place, with the interpreter detached if the work is long. Another Python thread
 //! may write to them meanwhile: then the results mean nothing, but each index is checked where it is used.
 
+use std::borrow::Cow;
+
 use numpy::ndarray::{Dimension, Ix1, Ix2};
 use numpy::{
     Element, PyArray, PyArray1, PyArrayDescr, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray,
@@ -216,7 +218,7 @@ pub fn with_any<R: Send>(
     with_many_or_few(rows, detached, f)
 }
 
-fn refuse_unsorted(facts: Facts) -> PyResult<()> {
+fn refuse_unsorted(facts: &Facts) -> PyResult<()> {
     if facts.canonical {
         return Ok(());
     }
@@ -262,7 +264,7 @@ struct Arrays<'a, 'py> {
     indices: &'a Bound<'py, PyAny>,
     values: &'a Bound<'py, PyAny>,
     columns: usize,
-    facts: Option<Facts>,
+    facts: Option<Cow<'a, Facts>>,
 }
 
 /// Checks the arrays, unless that has been done, and calls `f`.
@@ -280,7 +282,7 @@ fn read_indices<T: Value, I: Index + Element>(
     indptr: &Bound<'_, PyArray1<I>>,
     indices: &Bound<'_, PyArray1<I>>,
     values: &[T],
-    (columns, known): (usize, &mut Option<Facts>),
+    (columns, known): (usize, &mut Option<Cow<Facts>>),
     detached: bool,
     f: Option<Reader>,
 ) -> PyResult<()> {
@@ -289,16 +291,15 @@ fn read_indices<T: Value, I: Index + Element>(
     let indices = indices.try_readonly().map_err(PyErr::from)?;
     let (p, i) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
     let check = |monitor: &dyn Monitor| standard(|| Facts::find(p, i, values, columns, monitor));
-    let facts = match *known {
+    let facts = &**match known {
         Some(facts) => facts,
         // Of few entries, by a caller who may hold a lock that a handler waits for.
-        None if !detached => check(&())?,
-        None => call(py, |signals| check(signals))?,
+        None if !detached => known.insert(Cow::Owned(check(&())?)),
+        None => known.insert(Cow::Owned(call(py, |signals| check(signals))?)),
     };
-    *known = Some(facts);
     let Some(f) = f else { return Ok(()) };
     refuse_unsorted(facts)?;
-    guarded(py, detached, &Csr::again(p, i, values, columns, facts), f)
+    guarded(py, detached, &Csr::again(p, i, values, columns, Cow::Borrowed(facts)), f)
 }
 
 impl CsrRows {
@@ -308,7 +309,7 @@ impl CsrRows {
             indices: self.indices.bind(py),
             values: self.values.bind(py),
             columns: self.shape.1,
-            facts: Some(self.facts),
+            facts: Some(Cow::Borrowed(&self.facts)),
         }
     }
 }
@@ -342,7 +343,7 @@ pub fn csr_rows(
         indices: indices.clone().unbind(),
         values: values.clone().unbind(),
         shape: (indptr.len()? - 1, n_columns),
-        facts,
+        facts: facts.into_owned(),
     })
 }
 

@@ -1,10 +1,11 @@
 //! Rows in terms of some columns.
 
+use std::borrow::Cow;
+
 use super::Chosen;
 use crate::error::Result;
 use crate::memory::{Grow, filled};
 use crate::monitor::{Monitor, Pace};
-use crate::rows::csr::facts::longest;
 use crate::rows::{Csr, Facts, Matrix, row_entries};
 
 /// A row in terms of [`Chosen`] columns.
@@ -75,8 +76,7 @@ impl RenamedRows {
     }
 
     pub fn view(&self) -> Csr<'_, f64, i64> {
-        let (largest, longest) = (f64::INFINITY, longest(&self.indptr));
-        let facts = Facts { canonical: true, ones: false, magnitude: None, largest, longest };
+        let facts = Cow::Owned(Facts::of_columns(&self.indptr));
         Csr::again(&self.indptr, &self.places, &self.values, self.columns, facts)
     }
 }

@@ -3,10 +3,11 @@
 pub mod facts;
 pub mod loops;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::arith::axpy::axpy_entries;
-use crate::arith::by_lane::{WideRow, are_few, widened};
+use crate::arith::by_lane::{ByLane, WideRow, widened};
 use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
@@ -18,8 +19,8 @@ use crate::error::Result;
 use crate::memory::Grow;
 use crate::monitor::{Monitor, all, mapped};
 use crate::rows::ballot::SPARSEST;
-use crate::rows::csr::facts::Facts;
-use crate::rows::csr::loops::{Counts, FewPlanes, FloatColumns, Strip, exact_product, products};
+use crate::rows::csr::facts::{Facts, Whole, all_ones};
+use crate::rows::csr::loops::{Counts, FEW, FewPlanes, FloatColumns, ManyPlanes, Strip, exact_product};
 use crate::rows::pass::learn::Learn;
 use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
 use crate::rows::survey::{Survey, survey};
@@ -36,41 +37,46 @@ const SHORT: usize = 12;
 /// Entries that are scored at once, widened in the cache.
 const AT_ONCE: usize = 4096;
 
-#[derive(Clone, Copy)]
 pub struct Csr<'a, T, I> {
     indptr: &'a [I],
     indices: &'a [I],
     values: &'a [T],
     columns: usize,
-    facts: Facts,
+    facts: Cow<'a, Facts>,
 }
 
 impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     /// Checks the three arrays and learns what the leaves need to know of them.
     pub fn new(indptr: &'a [I], indices: &'a [I], values: &'a [T], columns: usize) -> Result<Self> {
         let facts = Facts::find(indptr, indices, values, columns, &())?;
-        Ok(Self { indptr, indices, values, columns, facts })
+        Ok(Self::again(indptr, indices, values, columns, Cow::Owned(facts)))
     }
 
     /// The same arrays again, with what [`Facts::find`] found. If they were changed in between, the
     /// answers are wrong or a bounds check panics; nothing worse.
-    pub fn again(indptr: &'a [I], indices: &'a [I], values: &'a [T], columns: usize, facts: Facts) -> Self {
+    pub fn again(
+        indptr: &'a [I],
+        indices: &'a [I],
+        values: &'a [T],
+        columns: usize,
+        facts: Cow<'a, Facts>,
+    ) -> Self {
         Self { indptr, indices, values, columns, facts }
     }
 
-    pub fn facts(&self) -> Facts {
-        self.facts
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// What is known of the values, which are looked at if nobody has.
+    pub fn whole(&self, monitor: &dyn Monitor) -> Result<Whole> {
+        self.facts.whole(self.indptr, self.values, monitor)
     }
 
     /// The same matrix of ones without its values; `room` is to be empty.
     fn of_ones<'b>(&'b self, room: &'b mut Vec<One>) -> Csr<'b, One, I> {
         room.resize(self.values.len(), One);
-        Csr::again(self.indptr, self.indices, room, self.columns, self.facts)
-    }
-
-    /// Room for any row under so many planes, or some of them.
-    fn wide(&self, planes: usize) -> Result<WideRow> {
-        WideRow::with_room(self.facts.longest, planes)
+        Csr::again(self.indptr, self.indices, room, self.columns, Cow::Borrowed(&self.facts))
     }
 
     fn strip(&self, rows: Range<usize>) -> Strip<'_, T, I> {
@@ -83,26 +89,30 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     fn plane_by_plane(&self, range: Range<usize>, w: &[f64], intercept: &[f64], out: &mut [f64]) {
         for (k, b) in intercept.iter().enumerate() {
             let w = &w[k * self.columns..][..self.columns];
-            self.strip(range.clone())
-                .products(|j| [w[j]], |row, [sum]| out[row * intercept.len() + k] = sum + b);
+            self.strip(range.clone()).products(
+                |j| [w[j]],
+                (&[], |_| {}),
+                |row, [sum]| out[row * intercept.len() + k] = sum + b,
+            );
         }
     }
 
-    /// The same for a few planes that stand by column.
-    fn few_planes(
+    /// The same for planes that stand by column.
+    fn by_column(
         &self,
         range: Range<usize>,
         (w, stride): (&[f64], usize),
         intercept: &[f64],
         out: &mut [f64],
     ) -> Result<()> {
-        let mut room = vec![];
+        let (mut room, mut by_lane) = (vec![], ByLane::with_room(self.facts.longest, intercept.len())?);
         let often = (AT_ONCE / (self.values.len() / self.len().max(1) + 1)).max(1);
         for (first, out) in range.clone().step_by(often).zip(out.chunks_mut(often * intercept.len())) {
             let Strip { ends, columns, values } = self.strip(first..range.end.min(first + often));
             room.try_resize(values.len().max(room.len()), 0.0)?;
             let strip = Strip { ends, columns, values: widened(values, &mut room) };
-            dispatch(FewPlanes { strip, w, stride, intercept, out });
+            let few = FewPlanes { strip, w, stride, intercept, out };
+            if intercept.len() > FEW { dispatch(ManyPlanes(few, &mut by_lane)) } else { dispatch(few) }
         }
         Ok(())
     }
@@ -146,12 +156,13 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
     }
 
     fn largest(&self) -> f64 {
-        self.facts.largest
+        self.facts.largest(self.values, &()).unwrap_or(f64::INFINITY) // it was looked for before the first row
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes, monitor: &dyn Monitor) -> Result<()> {
+        self.facts.largest(self.values, monitor)?;
         if planes.pending.is_none() {
-            planes.make_counts(visit.integer_step, self.facts.magnitude, monitor)
+            planes.make_counts(visit.integer_step, self.whole(monitor)?.magnitude, monitor)
         } else {
             planes.make_float(Layout::ByColumn, monitor)
         }
@@ -169,7 +180,7 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
         let (limit, heads) = (planes.limit, &mut planes.heads[..]);
         let (noise, activations) = (planes.noise.as_mut(), planes.activations.as_mut());
         let stop = match &mut planes.weights {
-            Weights::Counts { w, stride } if self.facts.ones => {
+            Weights::Counts { w, stride } if self.whole(&())?.ones => {
                 let rows = &self.of_ones(&mut ones);
                 let body = Counts { rows, weights: w, stride: *stride, limit };
                 Learn { body, visit: *visit, at, end, heads, noise, activations, log }.go()
@@ -180,7 +191,8 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
             }
             Weights::Float(table) if table.layout() == Layout::ByColumn => {
                 let (stride, weights) = (heads.len(), table.own(&())?);
-                let (undo, wide) = (planes.undo.as_mut(), &mut self.wide(heads.len())?);
+                let (undo, wide) =
+                    (planes.undo.as_mut(), &mut WideRow::with_room(self.facts.longest, heads.len())?);
                 let body = FloatColumns { rows: self, stride, weights, undo, wide };
                 let learn = Learn { body, visit: *visit, at, end, heads, noise, activations, log };
                 learn.under(&mut planes.pending)
@@ -225,11 +237,12 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
             return Arranged::ByPlane(coef).standing(Layout::ByColumn, [planes, self.columns], monitor);
         }
         // Short rows take less time in floats, but for those of ones.
-        let pays = self.facts.ones || entries > SHORT;
+        if entries <= SHORT && !all(self.values, all_ones, monitor)? {
+            return Ok(Arranged::ByPlane(coef));
+        }
         let limit = self
-            .facts
+            .whole(monitor)?
             .magnitude
-            .filter(|_| pays)
             .map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
         if let Some(limit) = limit
             && all(&coef, |w| integers_within(w, limit), monitor)?
@@ -257,18 +270,9 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         out: &mut [f64],
     ) -> Result<()> {
         match weights {
-            Arranged::ByColumn { w, stride } if are_few(*stride, self.facts.longest) => {
-                self.few_planes(range, (w, *stride), intercept, out)?;
-            }
-            Arranged::ByColumn { w, stride } => {
-                let mut wide = self.wide(*stride)?;
-                for (row, sums) in range.zip(out.chunks_mut(intercept.len())) {
-                    products(self.row(row), w, *stride, &mut wide, sums);
-                    sums.iter_mut().zip(intercept).for_each(|(sum, b)| *sum += b);
-                }
-            }
+            Arranged::ByColumn { w, stride } => self.by_column(range, (w, *stride), intercept, out)?,
             Arranged::ByPlane(w) => self.plane_by_plane(range, w, intercept, out),
-            Arranged::Counts(w) if self.facts.ones => {
+            Arranged::Counts(w) if self.whole(&())?.ones => {
                 self.of_ones(&mut vec![]).exact_activations(range, w, intercept[0], out);
             }
             Arranged::Counts(w) => self.exact_activations(range, w, intercept[0], out),
@@ -295,8 +299,8 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
 }
 
 impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
-    fn magnitude(&self, _monitor: &dyn Monitor) -> Result<Option<Magnitude>> {
-        Ok(self.facts.magnitude)
+    fn magnitude(&self, monitor: &dyn Monitor) -> Result<Option<Magnitude>> {
+        Ok(self.whole(monitor)?.magnitude)
     }
 
     fn gather(&self, rows: Range<usize>, out: &mut Entries) -> Result<()> {
@@ -328,7 +332,8 @@ impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
 
     fn over(&self, own: &OwnColumns, work: &mut dyn FnMut(&dyn Matrix) -> Result<()>) -> Result<()> {
         let indices = own.places().filter(|places: &&[I]| places.len() == self.indices.len());
-        work(&Csr { indices: indices.ok_or_else(arranged_otherwise)?, columns: own.chosen.places(), ..*self })
+        let (indices, facts) = (indices.ok_or_else(arranged_otherwise)?, Cow::Borrowed(&*self.facts));
+        work(&Csr::again(self.indptr, indices, self.values, own.chosen.places(), facts))
     }
 
     fn value(&self, row: usize, column: usize) -> f64 {
