@@ -212,16 +212,19 @@ class LinearPredictor(Classifier):
         return {"coef": dense(self.coef_), "intercept": self.intercept_}
 
     def _few(self) -> PackedModel | None:
-        """Return a model of the columns with weights alone; None where that does not save half."""
+        """Return a model of the columns with weights alone; None unless that takes an eighth of the memory."""
         model = self._model
         if isinstance(model, PackedModel) or not self._takes_packed:
             return model if isinstance(model, PackedModel) else None
-        state = self._packed()
-        return PackedModel(get_engine("rust"), self._schema.algorithm, state) if COLUMNS in state else None
+        state = packed_model(cast("Model", model), 8)
+        return None if state is None else PackedModel(get_engine("rust"), self._schema.algorithm, state)
 
     def _packed(self) -> State:
         model = self._model
-        return model.packed() if isinstance(model, PackedModel) else packed_model(cast("Model", model))
+        if isinstance(model, PackedModel):
+            return model.packed()
+        state = packed_model(cast("Model", model))
+        return self._state() if state is None else state
 
     def _model_of(self, engine: Engine) -> LinearModel:
         model = self._model

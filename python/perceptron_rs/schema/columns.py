@@ -53,19 +53,17 @@ def packed(state: State, n_columns: int | None = None) -> State:
     return _without_zeros(state, names, widths.pop(), None)
 
 
-def packed_model(model: Model) -> State:
-    """Return the state of a model of planes packed, as `packed`: other columns are not even looked at."""
+def packed_model(model: Model, share: int = 2) -> State | None:
+    """Return the state of a model of planes packed; None unless it is then at most such a share of it."""
     columns, n_columns = model.columns(), model.shape[1]
-    if 2 * len(columns) <= n_columns:
-        few = model.state(columns)
-        planes = sum(len(array) for name, array in few.items() if is_by_column(name, array))
-        if _saves_half(planes, len(columns), n_columns):
-            return few | {COLUMNS: np.append(columns, n_columns)}
-    return model.state()
+    weights = [array for name, array in model.state(columns[:0]).items() if is_by_column(name, array)]
+    if not _is_small(sum(map(len, weights)), len(columns), n_columns, share):
+        return None
+    return model.state(columns) | {COLUMNS: np.append(columns, n_columns)}
 
 
-def _saves_half(planes: int, columns: int, n_columns: int) -> bool:
-    return 2 * (planes + 1) * (columns + 1) <= planes * n_columns
+def _is_small(planes: int, columns: int, n_columns: int, share: int = 2) -> bool:
+    return share * (planes + 1) * (columns + 1) <= planes * n_columns
 
 
 def repacked(state: State) -> State:
@@ -94,7 +92,7 @@ def _without_zeros(
     if _OF_WEIGHTS in state and not is_used.any():
         is_used[:1] = state[_OF_WEIGHTS].any()  # an age may be pending on weights that are still 0
     columns = np.flatnonzero(is_used)
-    if not _saves_half(planes, len(columns), n_columns):
+    if not _is_small(planes, len(columns), n_columns):
         return state
     packed_arrays = {
         name: np.ascontiguousarray(array[..., columns]) if name in names else array
