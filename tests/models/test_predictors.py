@@ -49,7 +49,8 @@ KINDS = [
       for y in (Y, Y > 0)],
     (Perceptron(**FEW, tie="positive"), Y > 0, X, NEW),
     (Perceptron(**FEW, penalty="elasticnet", alpha=0.01), TEXT, SPARSE, NEW_SPARSE),
-    *[(VotedPerceptron(**FEW, prediction=how), y, rows, NEW) for how in perceptron_rs.linear.voted.VOTED_PREDICTIONS
+    *[(VotedPerceptron(**FEW, prediction=how), y, rows, NEW)
+      for how in perceptron_rs.linear.voted.VOTED_PREDICTIONS
       for y, rows in ((Y, SPARSE), (Y > 0, X.astype(np.float32)))],
     *[(KernelPerceptron(kernel, **FEW, prediction=how, multi_class=decision), y, X, NEW_SPARSE)
       for kernel, how, decision in (("rbf", "vote", "ovr"), ("poly", "average", "joint"),

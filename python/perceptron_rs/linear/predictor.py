@@ -212,7 +212,7 @@ class LinearPredictor(Classifier):
         return {"coef": dense(self.coef_), "intercept": self.intercept_}
 
     def _few(self) -> PackedModel | None:
-        """Return a model of the columns with weights alone; None unless that takes an eighth of the memory."""
+        """Return a model of the columns with weights alone; None unless that takes an eighth."""
         model = self._model
         if isinstance(model, PackedModel) or not self._takes_packed:
             return model if isinstance(model, PackedModel) else None
