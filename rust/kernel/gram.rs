@@ -257,10 +257,11 @@ impl Side {
                 }
             }
             (Self::Listed(listed), Self::Numbers(numbers)) => {
-                let mut room = Renamed::default();
-                row_by_row(&numbers[first..], first, listed.len(), out, |row, sums| {
-                    listed.dots(rows, row, &mut room, sums)
-                })?;
+                let (mut room, mut sums) = (Renamed::default(), filled(0.0, listed.len())?);
+                for (j, &row) in numbers.iter().enumerate().skip(first) {
+                    listed.dots(rows, row as usize, &mut room, &mut sums)?;
+                    out.iter_mut().zip(&sums).for_each(|(out, sum)| out.put(j, *sum));
+                }
             }
             (Self::Numbers(left), Self::Numbers(right)) => {
                 for (out, &support) in out.iter_mut().zip(left) {
@@ -273,24 +274,6 @@ impl Side {
         }
         Ok(())
     }
-}
-
-/// Puts what `dots` gives for each of the rows, `width` numbers, into the columns of `out` from `first` on.
-fn row_by_row(
-    numbers: &[u32],
-    first: usize,
-    width: usize,
-    out: &mut [DotsMut],
-    mut dots: impl FnMut(usize, &mut [f64]) -> Result<()>,
-) -> Result<()> {
-    let mut sums = filled(0.0, width)?;
-    for (j, &row) in (first..).zip(numbers) {
-        dots(row as usize, &mut sums)?;
-        for (out, sum) in out.iter_mut().zip(&sums) {
-            out.put(j, *sum);
-        }
-    }
-    Ok(())
 }
 
 /// `x·x` of every row, by the same rules; empty if the kernel does not need it.
@@ -317,7 +300,7 @@ fn with_ones(rows: &dyn Matrix, work: impl Fn(&dyn Matrix, &[f64]) -> Result<Vec
 pub fn scale_gamma(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<f64> {
     standard(|| {
         let sums = with_ones(rows, |rows, ones| {
-            of_each_row(rows, 1, monitor, |range, out| rows.scores_of_one(range, ones, 0.0, out))
+            of_each_row(rows, 1, monitor, |range, out| rows.scores(range, &ones.into(), &[0.0], out))
         })?;
         Ok(scale(&sums, &all_squares(rows, 1, monitor)?, rows.columns()))
     })

@@ -26,7 +26,7 @@ pub enum Answer {
     Average,
     /// The votes of all vectors: their counts, or minus them.
     Vote,
-    /// The same in a joint decision: the counts of the vectors whose largest score is that of the class alone.
+    /// In a joint decision: the counts of the vectors that give this class alone the largest score.
     JointVote,
     Drawn,
     NormalisedLast,

@@ -29,7 +29,7 @@ use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::start;
 use crate::error::{Error, Result, bail};
-use crate::memory::{Grow, collected, tried};
+use crate::memory::{Grow, collected, gathered, tried};
 use crate::monitor::Monitor;
 use crate::online::threads::{each, lock};
 use crate::rows::{Cursor, Examples, Learn, Matrix, Mistake, Planes, Stop, Visit, Weights, row_entries};
@@ -204,15 +204,9 @@ impl DualRows<'_> {
             let numbers = collected(first as u32..end as u32)?;
             let tile = Side::tile(self.dual.form, self.rows, &numbers)?;
             let place = first - range.start..end - range.start;
-            let mut slots = missing.iter();
-            let mut next = slots.next();
-            let mut out = Vec::new();
-            for (slot, row) in rows.iter_mut().enumerate() {
-                if next == Some(&slot) {
-                    out.try_push(row.sub(place.clone()))?;
-                    next = slots.next();
-                }
-            }
+            let is_missing = |(slot, _): &(usize, _)| missing.binary_search(slot).is_ok();
+            let absent = rows.iter_mut().enumerate().filter(is_missing);
+            let mut out = gathered(absent.map(|(_, row)| row.sub(place.clone())))?;
             left.dots(self.rows, &tile, 0, &mut out)?;
         }
         Ok(())

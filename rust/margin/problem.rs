@@ -157,7 +157,7 @@ impl<'a> MarginProblem<'a> {
         let threads = self.threads.min(strips.len());
         each(strips, threads, self.monitor, |(i, out)| {
             let first = i * strip;
-            self.rows.scores_of_one(first..first + out.len(), &w, b, out)?;
+            self.rows.scores(first..first + out.len(), &(&w).into(), &[b], out)?;
             for (out, label) in out.iter_mut().zip(&self.labels[first..]) {
                 *out *= if *label == 1 { 1.0 } else { -1.0 };
             }

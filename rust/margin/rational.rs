@@ -88,7 +88,7 @@ pub fn signs(system: &System, groups: usize, monitor: &dyn Monitor) -> Result<Op
     for p in Primes::new() {
         let matrix = reduce(system, &lowest, groups, p)?;
         let Some((order, solution)) = solve(matrix, k, pivots.as_deref(), p, monitor)? else {
-            // Singular, inconsistent, or an unlucky prime; three of those in a row of any size are none.
+            // Singular, inconsistent, or an unlucky prime; three of the last kind are next to impossible.
             failures += 1;
             if failures == 3 {
                 return Ok(None);

@@ -25,7 +25,7 @@ use crate::monitor::{Monitor, copied, each, pieces};
 use crate::online::run::problem::Problem;
 use crate::rows::{Chosen, Head, Layout, Mistake, Rows, Table, Undo, Visit};
 
-/// The sums u of all planes: by plane, for the log is absorbed plane by plane, unless they stay as they stand.
+/// The sums u of all planes: by plane, for the log is absorbed so, unless their layout is kept.
 pub struct Averaged {
     coef: Table,
     intercept: Vec<f64>,
@@ -34,7 +34,7 @@ pub struct Averaged {
     most: Vec<f64>,
     /// What the sums were, if all that is learnt may be taken back.
     undo: Option<Undo>,
-    /// Whether they stay as they stand.
+    /// Whether their layout is kept.
     stay: bool,
 }
 
@@ -144,13 +144,13 @@ impl Averaged {
         Ok(Self { most, coef, intercept, fit_intercept, undo: None, stay: false })
     }
 
-    /// The sums stand so from here on, for one range of planes.
+    /// Gives the sums this layout, which they keep: for one range of planes alone.
     pub fn stay(&mut self, layout: Layout, monitor: &dyn Monitor) -> Result<()> {
         self.stay = true;
         self.coef.stand(layout, monitor)
     }
 
-    /// The sums stay as they stand, and all that is learnt can be taken back.
+    /// The sums keep their layout, and all that is learnt can be taken back.
     pub fn keep_undo(&mut self) {
         (self.undo, self.stay) = (Some(Undo::default()), true);
     }

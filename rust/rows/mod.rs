@@ -125,9 +125,6 @@ pub trait Rows: Examples {
         out: &mut [f64],
     ) -> Result<()>;
 
-    /// Activations of some rows under one plane, by rule 3.
-    fn scores_of_one(&self, rows: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()>;
-
     /// Dot products by rule 3 of some rows with themselves, each column multiplied by its `unit` before.
     fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()>;
 }

@@ -88,10 +88,13 @@ impl Sparse<'_> {
         let mut out = Builder::with_room(self.columns(), len)?;
         for piece in pieces(self.columns(), work(self.columns(), len), monitor) {
             for column in piece? {
-                let (mut a, mut b) =
-                    (ColumnEntries::of(self.row(column)), ColumnEntries::of(other.row(column)));
-                while let Some(plane) = a.plane().into_iter().chain(b.plane()).min() {
-                    out.push(plane, value(a.take(plane), b.take(plane)))?;
+                let [mut a, mut b] = [self, other].map(|table| {
+                    let (planes, data) = table.row(column);
+                    planes.iter().copied().zip(data.iter().copied()).peekable()
+                });
+                while let Some(plane) = a.peek().into_iter().chain(b.peek()).map(|(plane, _)| *plane).min() {
+                    let [a, b] = [&mut a, &mut b].map(|side| side.next_if(|(own, _)| *own == plane));
+                    out.push(plane, value(a.map_or(0.0, |(_, w)| w), b.map_or(0.0, |(_, w)| w)))?;
                 }
                 out.end_column()?;
             }
@@ -137,32 +140,6 @@ impl Sparse<'_> {
 fn work(columns: usize, len: usize) -> usize {
     const COLUMN: usize = 8; // what takes long besides
     COLUMN * (len / columns.max(1) + 1)
-}
-
-/// The weights of a column, taken in order.
-struct ColumnEntries<'a> {
-    planes: &'a [i32],
-    data: &'a [f64],
-}
-
-impl<'a> ColumnEntries<'a> {
-    fn of((planes, data): (&'a [i32], &'a [f64])) -> Self {
-        Self { planes, data }
-    }
-
-    fn plane(&self) -> Option<i32> {
-        self.planes.first().copied()
-    }
-
-    /// The weight for a plane, which is not above the next one; 0 if there is none.
-    fn take(&mut self, plane: i32) -> f64 {
-        if self.plane() != Some(plane) {
-            return 0.0;
-        }
-        let w = self.data[0];
-        (self.planes, self.data) = (&self.planes[1..], &self.data[1..]);
-        w
-    }
 }
 
 /// A matrix that is written column by column.

@@ -158,7 +158,7 @@ impl Model {
     }
 }
 
-/// Puts in something else: where it stands, unless somebody else has that, for a new place might not be had.
+/// Replaces a shared value: in place if nobody else has it, which takes no memory.
 fn set<T>(to: &mut Arc<T>, now: T) {
     match Arc::get_mut(to) {
         Some(to) => *to = now,

@@ -19,7 +19,7 @@ use crate::memory::{Grow, filled, matrix};
 use crate::monitor::{Monitor, copied};
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
-use crate::online::rule::{Kind, Learner};
+use crate::online::rule::Kind;
 use crate::online::run::problem::{Problem, Settings};
 use crate::online::run::{Run, State};
 use crate::rows::{Arranged, Chosen, Labels, Layout, Matrix, OwnColumns, Table, over};
@@ -27,6 +27,7 @@ use crate::rows::{Arranged, Chosen, Labels, Layout, Matrix, OwnColumns, Table, o
 pub use draft::{Drafted, Excerpt};
 use due::Due;
 pub use due::Strengths;
+use in_place::learner_of;
 
 /// Weights of planes, and one number of each.
 pub type Hyperplanes = (Table, Arc<Vec<f64>>);
@@ -359,10 +360,7 @@ impl Model {
         let Taken { state, mut sums } =
             self.take(settings, own.map(|own| &own.chosen), rows.layout(), monitor)?;
         let mut plain = Perceptron;
-        let learner: &mut dyn Learner = match &mut sums {
-            Some(sums) => sums,
-            None => &mut plain,
-        };
+        let learner = learner_of(&mut sums, &mut plain);
         let mut run = Run::start(&problem, state, learner, monitor)?;
         let epoch = run.epoch(&problem, learner, 0, monitor)?;
         if epoch.interrupted {

@@ -87,7 +87,8 @@ pub struct Run {
     with_ages: bool,
 }
 
-/// Bytes that a run needs at once, at most: the weights, in two forms if these are numbers of two kinds, and of each example its square, the counts of its mistakes, of the groups and of all, and what tolerates noise.
+/// Bytes that a run needs at once, at most: the weights, twice if they become numbers of another kind; of each
+/// example its square, its mistakes (those of each group and of all), and what tolerates noise.
 fn memory(problem: &Problem, weights: usize) -> Option<usize> {
     let (n, settings) = (problem.examples.len(), problem.settings);
     let counts = if settings.track_mistakes { 16 } else { 0 };

@@ -15,7 +15,7 @@ pub struct Renamed {
     pub(super) values: Vec<f64>,
     /// The sum of what the other entries add to any dot product: 0, or NaN if one of them is not finite.
     pub(super) others: f64,
-    /// Nobody asks for it.
+    /// Entries in other columns are finite, so that nobody looks at them.
     pub(in crate::rows) others_are_finite: bool,
 }
 

@@ -281,11 +281,6 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         Ok(())
     }
 
-    fn scores_of_one(&self, range: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
-        self.plane_by_plane(range, w, &[b], out);
-        Ok(())
-    }
-
     fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()> {
         let mut scaled = vec![];
         for (row, out) in rows.zip(out) {

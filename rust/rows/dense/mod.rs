@@ -293,16 +293,6 @@ impl<T: Value> Rows for Dense<'_, T> {
         dispatch(RowScores { rows: self, range: rows, weights, intercept, out })
     }
 
-    fn scores_of_one(&self, rows: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
-        dispatch(RowScores {
-            rows: self,
-            range: rows,
-            weights: DenseWeights::ByPlane(w),
-            intercept: &[b],
-            out,
-        })
-    }
-
     fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()> {
         dispatch(Squares(self, rows, unit, out))
     }

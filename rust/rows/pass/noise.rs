@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::monitor::{Monitor, filled};
 
 /// How a run tolerates noise. The default is the plain perceptron's.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tolerance {
     /// tau: an example that is right by no more than this is a mistake.
     pub margin_threshold: f64,
@@ -12,12 +12,6 @@ pub struct Tolerance {
     pub added_feature: f64,
     /// How many updates an example may cause (in each plane); `None`: any number.
     pub max_mistakes: Option<u64>,
-}
-
-impl Default for Tolerance {
-    fn default() -> Self {
-        Self { margin_threshold: 0.0, added_feature: 0.0, max_mistakes: None }
-    }
 }
 
 /// The memory of each example and plane during one call.

@@ -1,17 +1,13 @@
 //! Hints for what is read soon, rows above all. In a shuffled order no hardware prefetcher can guess them.
+//! docs/tried.md has the figures.
 //!
 //! Too few lines may be on their way to the first-level cache, and eight long rows fill it. So of rows that
-//! the third level surely holds only the beginning is asked for, and the hardware goes on by itself (on
-//! AMD's, up to 12 MB: 0.8 to 0.95 of the time of asking for all; from 14 MB on up to twice as long). Other
-//! long rows are asked for in the second level (200 floats, 32 MB: half the time), and those that no cache
-//! holds in both, early in the second: floats take half to two thirds of the time. In the given order the
-//! hardware does well, but where the weights of several planes are read between long rows (784 floats: two
-//! thirds).
+//! the third level surely holds only the beginning is asked for, and the hardware goes on by itself. Other
+//! long rows are asked for in the second level, and those that no cache holds in both, early in the second. In
+//! the given order the hardware does well, but where the weights of several planes are read between long rows.
 //!
 //! Intel's processors have few requests on their way at once, and what is read meanwhile waits behind them.
-//! So they are asked for the beginning of any row alone (sparse rows of 220 floats take 0.8 of the time,
-//! dense ones of 300 and 784 floats 0.7 to 0.8), and in the given order for what stands 8 kB ahead (dense
-//! floats that no cache holds: 0.75 to 0.85; other distances and the first level: up to as long as without).
+//! So they are asked for the beginning of any row alone, and in the given order for what stands 8 kB ahead.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use std::sync::LazyLock;
