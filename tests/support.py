@@ -47,6 +47,20 @@ def rows_of(engine: Engine, X: Any) -> Rows:
     return engine.dense_rows(np.ascontiguousarray(X))
 
 
+def settled(engine: Engine, state: State, eta0: float, penalty: tuple[float, float]) -> Any:
+    """Return the weights of a state with all pending penalties applied."""
+    K = len(state["coef"])
+    state = {"intercept": np.zeros(K), "seen": np.zeros(K, dtype=np.int64)} | state
+    return engine.Model.from_state("perceptron", state | {"strengths": np.array([eta0, *penalty])})["coef"]
+
+
+def averages(engine: Engine, state: State) -> tuple[Any, Any]:
+    """Return the averaged weights and intercepts of a state."""
+    names = ("coef", "intercept", "seen", "coef_u", "intercept_u")
+    model = engine.Model.from_state("averaged", {name: state[name] for name in names})
+    return model.coef, model.intercept
+
+
 def bits(value: Any) -> Any:
     """Return what equals only the like of the value: of arrays the type, the shape and the bytes."""
     if isinstance(value, np.ndarray):

@@ -39,17 +39,13 @@ def addresses(X):
     return [part.ctypes.data for part in parts]
 
 
-def wrapped(rows):
-    return rows._addresses if isinstance(rows, _core.CsrRows) else [rows._address]
-
-
 @pytest.mark.parametrize("dtype", STORED)
 def test_rows_are_borrowed(dtype):
     X = dense(dtype)
-    assert wrapped(_core.dense_rows(X)) == addresses(X)
+    assert _core.dense_rows(X)._addresses == addresses(X)
     for index in (np.int32, np.int64):
         X = csr(dtype, index)
-        assert wrapped(_core.csr_rows(X.indptr, X.indices, X.data, D)) == addresses(X)
+        assert _core.csr_rows(X.indptr, X.indices, X.data, D)._addresses == addresses(X)
 
 
 @pytest.fixture(name="seen")
@@ -61,7 +57,7 @@ def fixture_seen(monkeypatch):
         real = getattr(_core, name)
 
         def call(rows, *args, **kwargs):
-            seen.append(wrapped(rows.rows if isinstance(rows, Data) else rows))
+            seen.append((rows.rows if isinstance(rows, Data) else rows)._addresses)
             return real(rows, *args, **kwargs)
 
         monkeypatch.setattr(_core, name, call)
@@ -82,7 +78,7 @@ def fixture_rows(monkeypatch):
 
         def call(*arrays):
             rows = real(*arrays)
-            made.append(wrapped(rows))
+            made.append(rows._addresses)
             return rows
 
         monkeypatch.setattr(_core, name, call)

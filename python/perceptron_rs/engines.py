@@ -182,8 +182,6 @@ class LinearModel(LearntModel, Protocol):
 class Model(LinearModel, Protocol):
     """A model of an engine, the only one that writes to what it has learnt; of a linear learner it learns."""
 
-    def __len__(self) -> int: ...
-
     def state(self, columns: NDArray[np.int64] | None = None) -> State:
         """Return all that it takes to go on, as `LearntModel.state`; of planes also of some columns alone."""
 
@@ -322,12 +320,6 @@ class Engine(Protocol):
         self, rows: OwnRows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
     ) -> NDArray[np.float64]:
         """Activations (n, K) of every row under every plane."""
-
-    def average(self, state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Averaged (coef, intercept) of a state of the averaged perceptron."""
-
-    def settled(self, state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArray[np.float64]:
-        """Weights (K, d) of a state with all pending penalties applied."""
 
     def votes(
         self, rows: OwnRows, stored_rows: OwnRows, state: State, *, tie: str, threads: int

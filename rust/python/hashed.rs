@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use super::border::arrays::to_vector;
+use super::border::arrays::{Vector, to_vector};
 use super::border::call::{call, caught};
 use super::border::signals::Signals;
 use crate::error::{Error, choice};
@@ -21,26 +21,20 @@ pub struct TextAttributes {
     binary: bool,
 }
 
-type PyRows<'py, I> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<I>>, Bound<'py, PyArray1<i64>>);
+type PyRows<'py, I> = (Vector<'py, f64>, Vector<'py, I>, Vector<'py, i64>);
 
 /// N-grams that were met, each hash once.
 #[pyclass(module = "perceptron_rs._core")]
-#[derive(Default)]
 pub struct NGrams(Met);
 
 /// Hashes, counts, the n-grams end to end, and where each ends.
-type PyMet<'py> = (
-    Bound<'py, PyArray1<i32>>,
-    Bound<'py, PyArray1<i64>>,
-    Bound<'py, PyArray1<u8>>,
-    Bound<'py, PyArray1<i64>>,
-);
+type PyMet<'py> = (Vector<'py, i32>, Vector<'py, i64>, Vector<'py, u8>, Vector<'py, i64>);
 
 #[pymethods]
 impl NGrams {
     #[new]
     fn new() -> Self {
-        Self::default()
+        Self(Met::default())
     }
 
     /// Counts names as n-grams, each so often.
@@ -61,7 +55,6 @@ impl NGrams {
 /// Values, columns and row starts of the n-grams of texts; `met` is told of those that are hashed.
 #[pyfunction]
 #[pyo3(signature = (texts, options, *, letters, stop_words, columns, before, known, met))]
-#[expect(clippy::too_many_arguments, reason = "keywords")]
 pub fn hashed_texts<'py>(
     py: Python<'py>,
     texts: Vec<PyBackedStr>,
@@ -102,7 +95,7 @@ pub fn hashed_texts<'py>(
 
 /// `MurmurHash3` of each text.
 #[pyfunction]
-pub fn murmur3<'py>(py: Python<'py>, texts: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+pub fn murmur3<'py>(py: Python<'py>, texts: &Bound<'py, PyList>) -> PyResult<Vector<'py, u32>> {
     let texts: Vec<PyBackedBytes> = texts.extract()?;
     let hashes = call(py, |_| collected(texts.iter().map(|text| text::hash(text))))?;
     Ok(PyArray1::from_vec(py, hashes))
@@ -115,7 +108,7 @@ pub fn normalized<'py>(
     values: PyReadonlyArray1<'py, f64>,
     ends: PyReadonlyArray1<'py, i64>,
     norm: &str,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+) -> PyResult<Vector<'py, f64>> {
     let norm = choice("norm", norm, &[("l1", Norm::L1), ("l2", Norm::L2)])?;
     let (values, ends) = (values.as_slice()?, ends.as_slice()?);
     Ok(PyArray1::from_vec(py, call(py, |signals| text::normalized(values, ends, norm, signals))?))

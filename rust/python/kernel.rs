@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 
-use super::border::arrays::{array, written};
+use super::border::arrays::{slices, written};
 use super::border::call::{call_on, call_on_both};
 use super::border::choices::parse_tie;
 use super::border::rows::shape;
@@ -89,14 +89,10 @@ pub fn kernel_scores<'py>(
     let kernel = settings::kernel(kernel)?;
     let ((n, _), (stored, _)) = (shape(rows)?, shape(stored_rows)?);
     let answers = answers.iter().map(|name| Answer::new(name)).collect::<Result<Vec<_>, _>>()?;
-    let (start, row) = (array::<i64>("log_start", state)?, array::<i64>("log_row", state)?);
-    let (step, bias) = (array::<f64>("log_step", state)?, array::<f64>("log_bias", state)?);
-    let (t, counts) = (array::<i64>("log_t", state)?, array::<i64>("log_count", state)?);
-    let (norms, drawn) = (array::<f64>("log_norm", state)?, array::<i64>("drawn", state)?);
-    let (intercept, seen) = (array::<f64>("intercept", state)?, array::<i64>("seen", state)?);
-    let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
-    let (t, counts, norms, drawn) = (t.as_slice()?, counts.as_slice()?, norms.as_slice()?, drawn.as_slice()?);
-    let (intercept, seen) = (intercept.as_slice()?, seen.as_slice()?);
+    slices!(state, log_start: i64, log_row: i64, log_step: f64, log_bias: f64, log_t: i64, log_count: i64);
+    slices!(state, log_norm: f64, drawn: i64, intercept: f64, seen: i64);
+    let log = Log::new(log_start, log_row, log_step, log_bias, stored)?;
+    let (t, counts, norms) = (log_t, log_count, log_norm);
     written(py, [n, answers.len(), log.planes()], |out| {
         call_on_both(rows, stored_rows, |rows, stored, signals| {
             let vectors =

@@ -1,30 +1,22 @@
 //! Margins: borrow, detach, return.
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::border::arrays::Vector;
 use super::border::call::call_on;
+use crate::error::choice;
 use crate::margin::{self as core, Bias, Goal, Options, Solver};
 use crate::memory::collected;
 
-fn choice<T: Copy>(name: &str, value: &str, choices: &[(&str, T)]) -> PyResult<T> {
-    let found = choices.iter().find(|(choice, _)| *choice == value);
-    found.map(|(_, choice)| *choice).ok_or_else(|| {
-        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-        PyValueError::new_err(format!("{name} must be one of {}, got '{value}'", names.join(", ")))
-    })
-}
-
-fn row_numbers<'py>(py: Python<'py>, numbers: &[u32]) -> PyResult<Bound<'py, PyArray1<i64>>> {
+fn row_numbers<'py>(py: Python<'py>, numbers: &[u32]) -> PyResult<Vector<'py, i64>> {
     Ok(PyArray1::from_vec(py, collected(numbers.iter().map(|&number| i64::from(number)))?))
 }
 
 /// The plane of largest margin, and an interval that contains that margin.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, *, bias, tol, max_steps, solver, goal, threads))]
-#[expect(clippy::too_many_arguments, reason = "the keywords of the engine's function")]
 pub fn separate<'py>(
     rows: &Bound<'py, PyAny>,
     labels: PyReadonlyArray1<'py, u32>,
@@ -68,7 +60,7 @@ pub fn separate<'py>(
     Ok(out)
 }
 
-type Ends<'py> = (f64, f64, Bound<'py, PyArray1<i64>>);
+type Ends<'py> = (f64, f64, Vector<'py, i64>);
 
 /// An interval that contains the margin of a plane, and the rows that are not on their side.
 #[pyfunction]

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{copied, get, set_array, started, weights, written};
+use super::border::arrays::{copied, get, set_matrix, set_vector, started, weights, written};
 use super::border::call::{call, call_on};
 use super::border::choices::parse_activation;
 use super::border::rows::{shape, with_rows};
@@ -53,8 +53,8 @@ fn network(state: &Bound<'_, PyDict>, columns: usize, activation: &str) -> PyRes
 fn write_network(out: &Bound<'_, PyDict>, network: &Network) -> PyResult<()> {
     for (number, Layer { coef, intercept }) in network.layers.iter().enumerate() {
         let neurons = intercept.len();
-        set_array(out, &format!("coef_{number}"), coef, Some([neurons, coef.len() / neurons]))?;
-        set_array(out, &format!("intercept_{number}"), intercept, None)?;
+        set_matrix(out, &format!("coef_{number}"), coef, [neurons, coef.len() / neurons])?;
+        set_vector(out, &format!("intercept_{number}"), intercept)?;
     }
     Ok(())
 }
@@ -149,15 +149,7 @@ impl EngineRun for Layers {
         with_rows(rows.bind(py), |rows| run.epoch(rows, number, signals))
     }
 
-    fn end(&mut self, _: Python<'_>, _: usize, _: &Signals) -> PyResult<error::Result<()>> {
-        Ok(Ok(()))
-    }
-
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         write_network(out, self.run.network())
-    }
-
-    fn tracked(&self, _: &Bound<'_, PyDict>) -> PyResult<()> {
-        Ok(())
     }
 }

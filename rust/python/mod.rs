@@ -1,6 +1,7 @@
 //! The bindings: names, arrays, errors. They borrow, detach and return; the core computes.
 
 #![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over")]
+#![expect(clippy::too_many_arguments, reason = "the keywords of the engines' functions")]
 
 mod arrays_by_name;
 mod audit;
@@ -38,7 +39,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         audit::{Blake3, row_digests},
-        border::rows::{CsrRows, DenseRows, csr_rows, dense_rows},
+        border::rows::{CoreRows, csr_rows, dense_rows},
         environment::{
             _enter_standard, _force_instruction_set, _instruction_sets, _leave_standard, _swap_float_control,
             Standard,
@@ -47,9 +48,7 @@ mod _core {
         kernel::{kernel_matrix, kernel_scores, scale_gamma},
         linear::draft::PyDraft,
         linear::model::PyModel,
-        linear::online::{
-            _first_draw, average, elementary, permutation, scores, settled, updates_until_right,
-        },
+        linear::online::{_first_draw, elementary, permutation, scores, updates_until_right},
         linear::rule::{PyPass, PyRule},
         linear::voted::{replay, votes},
         margin::{margin, separate},

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{counters, numbers, set_array, set_joined};
-use super::border::call::call;
+use super::border::arrays::{counters, numbers, set_joined, set_vector};
+use super::border::call::{call, call_on, call_on_both};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
@@ -79,20 +79,18 @@ fn start_kernel(
     let (planes, (n, _)) = (settings.planes(), shape(data.rows.bind(py))?);
     let given: InDualForm = given.extract()?;
     let begin = State {
-        coef: Table::new(numbers("sums", state, planes, Some(n))?, [planes, n])?,
-        intercept: numbers("intercept", state, planes, None)?,
+        coef: Table::new(numbers("sums", state, [planes, n])?, [planes, n])?,
+        intercept: numbers("intercept", state, [planes])?,
         seen: counters(state, planes)?,
         ages: None,
     };
-    let norms = numbers("norm", state, planes, None)?;
+    let norms = numbers("norm", state, [planes])?;
     // All planes share the rows of the Gram matrix; these are shared out over threads.
     let threads = std::mem::replace(&mut settings.threads, 1);
     let (kernel, cache, has_source) = (given.kernel, given.cache_bytes, given.ask.is_some());
-    let signals = Signals::new();
-    let dual = with_rows(data.rows.bind(py), |rows| {
-        Dual::new(rows, kernel, has_source, &norms, cache, threads, &signals)
+    let dual = call_on(data.rows.bind(py), |rows, signals| {
+        Dual::new(rows, kernel, has_source, &norms, cache, threads, signals)
     })?;
-    let dual = signals.settle(dual, py, false)?;
     Ok((View::Dual { dual, ask: given.ask }, begin, boxed(Voted::new(planes)?)?, settings))
 }
 
@@ -122,15 +120,9 @@ fn start_budget(
         ages: None,
     };
     let threads = std::mem::replace(&mut settings.threads, 1);
-    let signals = Signals::new();
-    let budgeted = with_rows(data.rows.bind(py), |rows| {
-        Python::attach(|py| {
-            with_rows(stored_rows.bind(py), |stored| {
-                Budgeted::new(rows, stored, kernel, sets, budget, width, threads, &signals)
-            })
-        })
-    })??;
-    let budgeted = signals.settle(budgeted, py, false)?;
+    let budgeted = call_on_both(data.rows.bind(py), stored_rows.bind(py), |rows, stored, signals| {
+        Budgeted::new(rows, stored, kernel, sets, budget, width, threads, signals)
+    })?;
     Ok((View::Budget { budgeted, stored_rows, width }, begin, Box::new(Perceptron), settings))
 }
 
@@ -195,34 +187,27 @@ impl EngineRun for KernelRun {
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         let (py, core) = (out.py(), &self.core);
         let State { intercept, seen, .. } = call(py, |signals| core.counters(signals))?;
-        set_array(out, "seen", &collected(seen.iter().map(|&seen| seen as i64))?, None)?;
+        set_vector(out, "seen", &collected(seen.iter().map(|&seen| seen as i64))?)?;
         match &mut self.view {
             View::Dual { dual, .. } => {
                 let norms = dual.norms();
                 let last = collected(norms.iter().map(|norms| norms[norms.len() - 1]))?;
                 let log = collected(norms.iter().map(|norms| Cow::Borrowed(&norms[1..])))?;
-                set_array(out, "intercept", &intercept, None)?;
-                set_array(out, "norm", &last, None)?;
-                set_joined(out, "log_norm", &log, None)?;
+                set_vector(out, "intercept", &intercept)?;
+                set_vector(out, "norm", &last)?;
+                set_joined(out, "log_norm", &log)?;
             }
             View::Budget { budgeted, width, .. } => write_sets(out, &budgeted.sets()?, *width)?,
         }
-        write_memory(out, &*self.learner)
+        // The log, by the names of the protocol.
+        self.learner.memory()?.into_iter().try_for_each(|(name, values)| match values {
+            Numbers::Floats(pieces) => set_joined(out, name, &pieces),
+            Numbers::Integers(pieces) => set_joined(out, name, &pieces),
+        })
     }
 
     fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         let tracked = call(out.py(), |signals| self.core.tracked(&self.settings, signals))?;
         write_tracked(out, tracked, &self.settings)
     }
-}
-
-/// The log of a kernel learner, by the names of the protocol.
-fn write_memory(state: &Bound<'_, PyDict>, learner: &dyn Learner) -> PyResult<()> {
-    for (name, values) in learner.memory()? {
-        match values {
-            Numbers::Floats(pieces) => set_joined(state, name, &pieces, None)?,
-            Numbers::Integers(pieces) => set_joined(state, name, &pieces, None)?,
-        }
-    }
-    Ok(())
 }

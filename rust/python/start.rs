@@ -41,7 +41,9 @@ pub(super) trait EngineRun: Send + Sync {
         Err(PyValueError::new_err("an epoch has parts only where planes learn; use epoch"))
     }
 
-    fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>>;
+    fn end(&mut self, _py: Python<'_>, _decision: usize, _signals: &Signals) -> PyResult<error::Result<()>> {
+        Ok(Ok(()))
+    }
 
     /// What has been learnt so far.
     fn model(&mut self, py: Python<'_>) -> PyResult<PyModel> {
@@ -51,10 +53,14 @@ pub(super) trait EngineRun: Send + Sync {
     }
 
     /// Writes a copy of all that has been learnt, where no model of planes says it.
-    fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()>;
+    fn state(&mut self, _out: &Bound<'_, PyDict>) -> PyResult<()> {
+        Ok(())
+    }
 
     /// Writes what the settings track.
-    fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()>;
+    fn tracked(&self, _out: &Bound<'_, PyDict>) -> PyResult<()> {
+        Ok(())
+    }
 }
 
 /// A named tuple as its class makes it, but without Python code, in which Ctrl-C could be raised: what it

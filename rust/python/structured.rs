@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
-use super::border::arrays::{get, set_array};
+use super::border::arrays::{Vector, get, set_vector};
 use super::border::call::{call, call_on, caught};
 use super::border::choices::{parse_step, parse_update};
 use super::border::rows::{shape, with_rows};
@@ -215,12 +215,12 @@ impl EngineRun for Sequenced {
         })?;
         set_weights(out, weights, "")?;
         set_weights(out, sums, "_u")?;
-        set_array(out, "seen", &[seen as i64], None)
+        set_vector(out, "seen", &[seen as i64])
     }
 
     fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         if self.track_answers {
-            set_array(out, "answers", self.run.answers(), None)?;
+            set_vector(out, "answers", self.run.answers())?;
         }
         Ok(())
     }
@@ -249,7 +249,7 @@ fn mask(name: &str, given: &PyReadonlyArray2<bool>, needed: [usize; 2]) -> PyRes
 }
 
 /// Where tokens begin, the columns of their attributes in order, and the values of these.
-type AttributeRows<'py> = (Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyAny>);
+type AttributeRows<'py> = (Vector<'py, i32>, Vector<'py, i32>, Bound<'py, PyAny>);
 
 /// Tokens between two looks at signals.
 const TOKENS: usize = 1 << 10;
@@ -411,7 +411,7 @@ impl<'py> Searched<'py> {
 }
 
 /// Numbers of all rows, and others.
-type LabelsAnd<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+type LabelsAnd<'py> = (Vector<'py, u32>, Vector<'py, f64>);
 
 /// The best labels of every row, and the score of every sequence.
 #[pyfunction]
@@ -432,12 +432,9 @@ pub fn sequence_decode<'py>(
     Ok((PyArray1::from_vec(rows.py(), path), PyArray1::from_vec(rows.py(), scores)))
 }
 
-type PyBest<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>);
-
 /// The k best label sequences of every sequence, one after another, their scores, and how many there are.
 #[pyfunction]
 #[pyo3(signature = (rows, lengths, *, weights, k, threads, beam=None, allowed=None, forbidden=None))]
-#[expect(clippy::too_many_arguments, reason = "the keywords of the engine's function")]
 pub fn sequence_k_best<'py>(
     rows: &Bound<'py, PyAny>,
     lengths: PyReadonlyArray1<'py, i64>,
@@ -447,7 +444,7 @@ pub fn sequence_k_best<'py>(
     beam: Option<usize>,
     allowed: Option<PyReadonlyArray2<'py, bool>>,
     forbidden: Option<PyReadonlyArray2<'py, bool>>,
-) -> PyResult<PyBest<'py>> {
+) -> PyResult<(Vector<'py, u32>, Vector<'py, f64>, Vector<'py, i64>)> {
     let searched = Searched::new(rows, &lengths, weights, beam, (allowed, forbidden))?;
     let best = searched.run(rows, |rows, sequences, weights, limits, signals| {
         structured::k_best(rows, sequences, weights, k, limits, threads, signals)

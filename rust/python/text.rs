@@ -6,17 +6,11 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
+use super::border::arrays::Vector;
 use super::border::call::call;
 use crate::text::{self, Base, CsrArrays, Rules};
 
-type Parts<'py> = (
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray1<i32>>,
-    Bound<'py, PyArray1<i64>>,
-    Bound<'py, PyArray1<f64>>,
-    u64,
-    bool,
-);
+type Parts<'py> = (Vector<'py, f64>, Vector<'py, i32>, Vector<'py, i64>, Vector<'py, f64>, u64, bool);
 
 /// Values, columns, row starts and labels of svmlight files, the least number of columns, and whether they
 /// are counted from 0.
@@ -60,12 +54,7 @@ fn rules(zero_based: Option<bool>, refuse_query_ids: bool, max_ratio: f64) -> Ru
 }
 
 fn parts(py: Python<'_>, table: CsrArrays) -> Parts<'_> {
-    (
-        PyArray1::from_vec(py, table.values),
-        PyArray1::from_vec(py, table.columns),
-        PyArray1::from_vec(py, table.starts),
-        PyArray1::from_vec(py, table.labels),
-        table.width,
-        table.zero_based,
-    )
+    let CsrArrays { values, columns, starts, labels, width, zero_based } = table;
+    let (values, columns) = (PyArray1::from_vec(py, values), PyArray1::from_vec(py, columns));
+    (values, columns, PyArray1::from_vec(py, starts), PyArray1::from_vec(py, labels), width, zero_based)
 }

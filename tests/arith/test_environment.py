@@ -10,7 +10,7 @@ import pytest
 from perceptron_rs import _core
 from perceptron_rs.float_mode import standard
 from perceptron_rs.settings import Data, KernelSpec, Network
-from tests.support import run_of
+from tests.support import averages, run_of, settled
 
 from .environments import (
     DENSE,
@@ -41,7 +41,7 @@ def test_no_bit_changes(trainer, name):
 
     def everything():
         report = trainer.fit(X, labels, state=begin, eta0=0.1, max_iter=3)
-        average = trainer.engine.average(report["state"])
+        average = averages(trainer.engine, report["state"])
         scores = trainer.scores(X, report["state"]["coef"], report["state"]["intercept"])
         tiny = trainer.scores(X[:20], np.full(17, 1e-3), 0.0)
         shift = trainer.engine.updates_until_right(X[30], 1, -X[30] / 3, None, step=0.1)
@@ -98,7 +98,7 @@ def answers(trainer):
     yield engine.votes(rows, rows, ballots | {"log_count": counts}, tie="mistake", threads=1)
     ages = {"ages": np.arange(9)[np.newaxis], "coef": X[:1]}
     for penalty in ((0.0, 0.01), (0.1, 0.4)):
-        yield engine.settled(ages, eta0=0.1, penalty=penalty)
+        yield settled(engine, ages, 0.1, penalty)
         state = trainer.start(9) | ages
         yield trainer.fit(X, labels, learner="perceptron", penalty=penalty, state=state, eta0=0.1)
     for activation in ("tanh", "logistic", "relu"):

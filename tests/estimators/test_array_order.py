@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from tests.learners import LINEAR
+from tests.support import averages, settled
 
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, margin
 from perceptron_rs.engines import get_engine
@@ -84,9 +85,9 @@ def test_functions_of_the_engines(order, engine_name):
     }
     other = state | {name: order(state[name]) for name in ("coef", "coef_u", "ages")}
     for penalty in ((0.0, 0.01), (0.1, 0.2)):
-        found = [engine.settled(one, eta0=0.5, penalty=penalty).tobytes() for one in (state, other)]
+        found = [settled(engine, one, 0.5, penalty).tobytes() for one in (state, other)]
         assert found[0] == found[1]
-    found = [[part.tobytes() for part in engine.average(one)] for one in (state, other)]
+    found = [[part.tobytes() for part in averages(engine, one)] for one in (state, other)]
     assert found[0] == found[1]
     rows = engine.dense_rows(X)
     found = [engine.scores(rows, one["coef"], np.ones(3), threads=1).tobytes() for one in (state, other)]

@@ -194,9 +194,8 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         "seen": whole(after["seen"]),
     }
     if learner == "averaged":
-        mean_coef, mean_intercept = engine.average(after)
         answer |= {"coef_u": bits(after["coef_u"]), "intercept_u": bits(after["intercept_u"])}
-        answer |= {"mean_coef": bits(mean_coef), "mean_intercept": bits(mean_intercept)}
+        answer |= {"mean_coef": bits(report.state.coef), "mean_intercept": bits(report.state.intercept)}
     if learner == "pocket":
         for name in ("coef", "intercept"):
             answer |= {f"pocket_{name}": bits(after[name]), name: bits(after[f"last_{name}"])}

@@ -164,9 +164,9 @@ def test_what_is_not_finite_is_refused(engine, value):
     [
         ({"tol": 0.0}, "tol must be positive and finite, got 0.0"),
         ({"tol": np.nan}, "tol must be positive and finite, got (nan|NaN)"),
-        ({"bias": "both"}, "bias must be one of free, augmented, none, got 'both'"),
-        ({"solver": "simplex"}, "solver must be one of auto, wolfe, descent, got 'simplex'"),
-        ({"goal": "fast"}, "goal must be one of margin, separable, got 'fast'"),
+        ({"bias": "both"}, "bias must be one of 'free', 'augmented', 'none', got 'both'"),
+        ({"solver": "simplex"}, "solver must be one of 'auto', 'wolfe', 'descent', got 'simplex'"),
+        ({"goal": "fast"}, "goal must be one of 'margin', 'separable', got 'fast'"),
     ],
 )
 def test_bad_arguments(engine, changes, text):

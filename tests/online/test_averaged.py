@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import averages
 
 TRACE = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], dtype=np.int8), [0, 1, 1, 0, 0, 1]
 
@@ -27,7 +28,7 @@ def explicit_average(X, y, *, tie, intercept, w, b, passes):
 
 
 def check_average(engine, state, expected):
-    coef, intercept = engine.average(state)
+    coef, intercept = averages(engine, state)
     assert [*coef[0].tolist(), intercept[0]] == expected
 
 
@@ -132,11 +133,11 @@ def test_planes_are_averaged_each_over_its_own_examples(trainer):
     X = np.array([[1, 0], [0, 1], [-1, -1], [2, 1]], dtype=np.int8)
     labels, positive = [0, 1, 2, 0], [0, 1, 2]
     together = trainer.fit(X, labels, positive=positive, max_iter=30)
-    means = trainer.engine.average(together["state"])
+    means = averages(trainer.engine, together["state"])
     for k in positive:
         alone = trainer.fit(X, labels, positive=[k], max_iter=30)
         assert alone["n_iter"][0] == together["n_iter"][k]
-        for mean, single in zip(means, trainer.engine.average(alone["state"]), strict=True):
+        for mean, single in zip(means, averages(trainer.engine, alone["state"]), strict=True):
             assert mean[k].tobytes() == single[0].tobytes()
     assert len(set(together["state"]["seen"].tolist())) > 1, "all planes stopped together"
 

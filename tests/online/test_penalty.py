@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support import learn, of_core
+from tests.support import learn, of_core, settled
 
 from perceptron_rs.engines import get_engine
 from perceptron_rs.settings import Linear
@@ -65,7 +65,7 @@ def test_a_common_factor_is_near_the_exact_run(trainer):
     assert report["state"]["intercept"][0] == b
     assert 0 < ages[0, 0] < 2900
     assert (ages == ages[0, 0]).all()
-    coef = trainer.engine.settled(report["state"], eta0=1.0, penalty=(0.0, 1 / 64))
+    coef = settled(trainer.engine, report["state"], 1.0, (0.0, 1 / 64))
     assert np.allclose(coef[0], [float(p) for p in w], rtol=1e-12, atol=0)
 
 
@@ -78,7 +78,7 @@ def test_ages_that_differ_are_settled_before_one_factor_takes_over(joint, sparse
     arguments |= {"joint": joint, "sparse": sparse}
     for name in ("reference", "rust"):
         engine = get_engine(name)
-        coef = engine.settled(mixed, eta0=1.0, penalty=(0.0, 0.01))
+        coef = settled(engine, mixed, 1.0, (0.0, 0.01))
         got = fit(engine, X, labels, mixed, **arguments)["state"]
         want = fit(engine, X, labels, start(2, 3, 0) | {"coef": coef}, **arguments)["state"]
         assert got["coef"].tobytes() == want["coef"].tobytes()
@@ -96,8 +96,8 @@ def test_a_plane_that_visits_nothing(trainer, penalty, settle):
     weights = [[1.0, 1.0], [0.0, 1.0]]
     got = trainer.fit(np.ones((3, 2)), [0, 0, 0], class_weight=weights, settle=settle, **arguments)["state"]
     assert got["seen"].tolist() == [3, 0]
-    settled = trainer.engine.settled(state, eta0=1.0, penalty=penalty)
-    assert got["coef"][1].tobytes() == (settled if settle else state["coef"])[1].tobytes()
+    want = settled(trainer.engine, state, 1.0, penalty)
+    assert got["coef"][1].tobytes() == (want if settle else state["coef"])[1].tobytes()
     assert got["ages"][1].tolist() == ([0, 0] if settle else [4, 1])
     assert (got["ages"][0] == got["ages"][0, 0]).all()
 
@@ -213,12 +213,12 @@ def test_batches_are_one_pass(engine_name, run, cut):
             state = fit(engine, X[part], labels[part], state, settle=False, **run)["state"]
     for name, values in whole.items():
         assert state[name].tobytes() == values.tobytes(), name
-    settled = engine.settled(state, eta0=run["eta0"], penalty=run["penalty"])
+    now = settled(engine, state, run["eta0"], run["penalty"])
     if whole["seen"][0] == len(X):
         fresh = start(X.shape[1], run["planes"], 0)
-        assert settled.tobytes() == fit(engine, X, labels, fresh, **run)["state"]["coef"].tobytes()
+        assert now.tobytes() == fit(engine, X, labels, fresh, **run)["state"]["coef"].tobytes()
     other = get_engine("rust" if engine_name == "reference" else "reference")
-    assert settled.tobytes() == other.settled(state, eta0=run["eta0"], penalty=run["penalty"]).tobytes()
+    assert now.tobytes() == settled(other, state, run["eta0"], run["penalty"]).tobytes()
 
 
 def test_stored_zeros_read_nothing(trainer):
@@ -237,7 +237,7 @@ def test_stored_zeros_read_nothing(trainer):
 @pytest.mark.parametrize("penalty", [(0.0, 1e-9), (1e-12, 0.0), (1e-13, 1e-10)], ids=str)
 def test_ages_of_every_size(age, penalty):
     state = {"coef": np.array([[1.0, -2.5, 0.0]]), "ages": np.full((1, 3), age)}
-    got = [get_engine(name).settled(state, eta0=1.0, penalty=penalty) for name in ("reference", "rust")]
+    got = [settled(get_engine(name), state, 1.0, penalty) for name in ("reference", "rust")]
     assert got[0].tobytes() == got[1].tobytes()
     l1, l2 = penalty
     factor = np.exp(age * np.log1p(-l2))

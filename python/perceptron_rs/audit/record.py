@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
+from perceptron_rs._core import ARITHMETIC_VERSION, CoreRows
 from perceptron_rs.arrays.csr import StoredRows
 from perceptron_rs.arrays.named import are_zeros
 from perceptron_rs.audit import NOT_SAVED, RECORD
@@ -197,7 +197,7 @@ class StreamRecord:
             self.call = replace(self.call, weighted=True)
         if self.digester is not None and self.aside is not None and first == self.seen:
             self.seen += len(labels) if lengths is None else len(lengths)
-            known = rows if isinstance(rows, CsrRows | DenseRows) else stored
+            known = rows if isinstance(rows, CoreRows) else stored
             examples = DigestInput(known, self.digester.columns, labels, weights, lengths)
             self.working.append(self.aside.submit(self.digester.add, examples))
             if len(self.working) > self.behind:

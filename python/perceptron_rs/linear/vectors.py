@@ -253,7 +253,8 @@ class VotedModel:
             numbers = draw_vectors(counts, self.seed)
         replayed = self.engine.replay(log_rows(vectors, self.engine), vectors, upto=numbers)
         if prediction == "average":
-            return self.engine.average(replayed | {"seen": seen})
+            model = self.engine.Model.from_state("averaged", replayed | {"seen": seen})
+            return model.coef, model.intercept
         return replayed["coef"], replayed["intercept"]
 
 

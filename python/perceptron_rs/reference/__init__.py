@@ -11,10 +11,8 @@ contract.
 from perceptron_rs.reference.arith import elementary
 from perceptron_rs.reference.kernel.gram import kernel_matrix, scale_gamma
 from perceptron_rs.reference.kernel.predict import kernel_scores
-from perceptron_rs.reference.linear.averaged import average
 from perceptron_rs.reference.linear.draft import Draft
 from perceptron_rs.reference.linear.model import Model, Rule
-from perceptron_rs.reference.linear.penalty import settled
 from perceptron_rs.reference.linear.right import updates_until_right
 from perceptron_rs.reference.linear.voted import replay, votes
 from perceptron_rs.reference.margin.plane import margin

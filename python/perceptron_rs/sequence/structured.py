@@ -450,8 +450,8 @@ def _average(engine: Engine, model: LearntModel) -> NDArray[np.float64]:
     """Return the average of the weights after each example."""
     zero, w, u = np.zeros(1), model["coef"], model["coef_u"]
     state = {"coef": w[np.newaxis], "coef_u": u[np.newaxis], "seen": model["seen"]}
-    average: NDArray[np.float64] = engine.average(state | {"intercept": zero, "intercept_u": zero})[0][0]
-    average.flags.writeable = False
+    state |= {"intercept": zero, "intercept_u": zero}
+    average: NDArray[np.float64] = engine.Model.from_state("averaged", state).coef[0]
     return average
 
 

@@ -396,8 +396,9 @@ class _Watch:
         eta0, penalty = self.settings.eta0, self.settings.penalty
         if penalty is None:
             return np.array(plane.w)
-        state = {"coef": plane.w[np.newaxis], "ages": plane.ages()[np.newaxis]}
-        return np.ravel(get_engine("reference").settled(state, eta0=eta0, penalty=penalty))
+        state = {"coef": plane.w[np.newaxis], "intercept": np.zeros(1), "seen": np.zeros(1, dtype=np.int64)}
+        state |= {"ages": plane.ages()[np.newaxis], "strengths": np.array([eta0, *penalty])}
+        return np.ravel(get_engine("reference").Model.from_state("perceptron", state)["coef"])
 
     def take(self) -> list[Step]:
         """Return the steps of the epoch."""

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use crate::arith::decay::Decay;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result, bail, ensure};
-use crate::memory::{Grow, filled, matrix};
+use crate::memory::{Grow, collected, filled, matrix};
 use crate::monitor::{Monitor, copied};
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
@@ -202,6 +202,28 @@ impl Model {
 
     pub fn sums(&self) -> Option<&Hyperplanes> {
         self.sums.as_ref()
+    }
+
+    /// The names of its numbers.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        let names = ["coef", "intercept", "seen", "coef_u", "intercept_u"];
+        let own = names.into_iter().take(if self.sums.is_some() { 5 } else { 3 });
+        own.chain(self.memory.parts.iter().map(|(name, _)| *name))
+    }
+
+    /// Numbers by name; weights with all that is pending of them applied.
+    pub fn part(&self, name: &str, monitor: &dyn Monitor) -> Result<Option<Part>> {
+        Ok(match (name, &self.sums) {
+            ("coef", _) => Some(Part::Weights(self.weights(monitor)?)),
+            ("intercept", _) => Some(Part::Floats(self.intercept.clone())),
+            ("seen", _) => {
+                let seen = collected(self.seen.iter().map(|&seen| seen as i64))?;
+                Some(Part::Integers(Arc::new(seen)))
+            }
+            ("coef_u", Some((u, _))) => Some(Part::Weights(u.clone())),
+            ("intercept_u", Some((_, intercept))) => Some(Part::Floats(intercept.clone())),
+            _ => self.memory.part(name).cloned(),
+        })
     }
 
     /// Whether all is as at a start from zeros.

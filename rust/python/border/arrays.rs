@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::c_int;
 
-use numpy::ndarray::{Dim, Dimension};
+use numpy::ndarray::{Dimension, IntoDimension};
 use numpy::npyffi::{PY_ARRAY_API, npy_intp};
 use numpy::{
     Element, PyArray, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray, PyReadonlyArray1,
@@ -17,40 +17,19 @@ use super::call::call;
 use super::signals::Signals;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, filled, zeros};
+use crate::memory::{Grow, collected, tried, zeros};
 use crate::monitor::{self, Monitor, NUMBERS, pieces};
 use crate::rows::Arranged;
 
-/// A float64 array of the state, of that shape; `columns` is `None` for a vector.
-pub fn numbers(
+/// Numbers of the state, of that shape.
+pub fn numbers<T: Element + Copy, S: IntoDimension + AsRef<[usize]>>(
     name: &str,
     state: &Bound<'_, PyDict>,
-    planes: usize,
-    columns: Option<usize>,
-) -> PyResult<Vec<f64>> {
-    let array = get(name, state)?;
-    match columns {
-        Some(columns) => {
-            let array: PyReadonlyArray2<f64> = array.extract()?;
-            check_shape(name, array.shape(), &[planes, columns])?;
-            copied(&array)
-        }
-        None => vector(name, &array.extract()?, planes),
-    }
-}
-
-/// The same, to be read where it stands if it is in C order.
-pub fn borrowed<'a>(
-    name: &str,
-    array: &'a PyReadonlyArray2<f64>,
-    planes: usize,
-    columns: usize,
-) -> PyResult<Cow<'a, [f64]>> {
-    check_shape(name, array.shape(), &[planes, columns])?;
-    Ok(match in_c_order(array) {
-        Some(values) => Cow::Borrowed(values),
-        None => Cow::Owned(copied(array)?),
-    })
+    shape: S,
+) -> PyResult<Vec<T>> {
+    let array: PyReadonlyArray<T, S::Dim> = get(name, state)?.extract()?;
+    check_shape(name, array.shape(), shape.as_ref())?;
+    copied(&array)
 }
 
 /// Weights (K, d) where they stand, to be read; of zeros that take no memory, as many, on pages that nobody
@@ -63,7 +42,11 @@ pub fn standing<'a>(
     if coef.shape() == [planes, columns] && are_zeros(coef) {
         return Ok(zeros(planes.checked_mul(columns).ok_or(Error::Memory)?)?.into());
     }
-    borrowed("coef", coef, planes, columns)
+    check_shape("coef", coef.shape(), &[planes, columns])?;
+    match in_c_order(coef) {
+        Some(values) => Ok(values.into()),
+        None => Ok(copied(coef)?.into()),
+    }
 }
 
 /// Whether an array repeats one 0, as `zeros` of Python makes it: it takes no memory, and no time to look at.
@@ -92,22 +75,10 @@ pub fn vector(name: &str, array: &PyReadonlyArray1<f64>, planes: usize) -> PyRes
 }
 
 pub fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> {
-    let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
-    check_shape("seen", seen.shape(), &[planes])?;
-    let count = |&seen: &i64| {
-        u64::try_from(seen).map_err(|_| PyValueError::new_err(format!("seen must be at least 0, got {seen}")))
+    let count = |seen: i64| {
+        u64::try_from(seen).map_err(|_| Error::Invalid(format!("seen must be at least 0, got {seen}")))
     };
-    let mut counts = filled(0, planes)?;
-    for (count_here, seen) in counts.iter_mut().zip(seen.as_array()) {
-        *count_here = count(seen)?;
-    }
-    Ok(counts)
-}
-
-pub fn ages(state: &Bound<'_, PyDict>, planes: usize, columns: usize) -> PyResult<Vec<i64>> {
-    let ages: PyReadonlyArray2<i64> = get("ages", state)?.extract()?;
-    check_shape("ages", ages.shape(), &[planes, columns])?;
-    copied(&ages)
+    Ok(tried(numbers("seen", state, [planes])?.into_iter().map(count))?)
 }
 
 /// The numbers of an array.
@@ -161,10 +132,19 @@ pub fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, P
         .ok_or_else(|| PyValueError::new_err(format!("state lacks {name:?}, which the learner needs")))
 }
 
-/// The same as a vector, read where it stands.
+/// A vector of the state, read where it stands.
 pub fn array<'py, T: Element>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<PyReadonlyArray1<'py, T>> {
     get(name, state)?.extract()
 }
+
+/// Vectors of a state, read where they stand, as slices that are called as they are there.
+macro_rules! slices {
+    ($state:expr, $($name:ident: $T:ty),+) => {
+        $(let $name = $crate::python::border::arrays::array::<$T>(stringify!($name), $state)?;)+
+        $(let $name = $name.as_slice()?;)+
+    };
+}
+pub(in crate::python) use slices;
 
 /// The weights of the negatives and positives of each plane.
 pub fn pairs(class_weight: &PyReadonlyArray2<f64>) -> PyResult<Vec<[f64; 2]>> {
@@ -176,64 +156,56 @@ pub fn pairs(class_weight: &PyReadonlyArray2<f64>) -> PyResult<Vec<[f64; 2]>> {
     Ok(collected(rows.rows().into_iter().map(|row| [row[0], row[1]]))?)
 }
 
+/// A vector that Python has.
+pub type Vector<'py, T> = Bound<'py, PyArray1<T>>;
+
+/// An array whose axes are those of a shape.
+type ArrayOf<'py, T, S> = Bound<'py, PyArray<T, <S as IntoDimension>::Dim>>;
+
 /// A new array of that shape, all zeros. Where memory is short `NumPy` raises, while the calls of the crate
 /// panic.
-pub fn new_array<T: Element, const N: usize>(
-    py: Python<'_>,
-    shape: [usize; N],
-) -> PyResult<Bound<'_, PyArray<T, Dim<[usize; N]>>>>
-where
-    Dim<[usize; N]>: Dimension,
-{
-    let mut dims = [0; N];
-    for (dim, len) in dims.iter_mut().zip(shape) {
-        *dim = npy_intp::try_from(len)?;
+pub fn new_array<T: Element, S: IntoDimension>(py: Python<'_>, shape: S) -> PyResult<ArrayOf<'_, T, S>> {
+    let (mut dims, shape) = ([0; 3], shape.into_dimension()); // no shape has more axes
+    for (dim, len) in dims.iter_mut().zip(shape.slice()) {
+        *dim = npy_intp::try_from(*len)?;
     }
-    // SAFETY: `dims` are N numbers. The call takes over the reference to the type, and returns a reference
-    // that is ours, or null with an exception set.
+    let axes = shape.ndim().min(dims.len()) as c_int;
+    // SAFETY: `dims` has as many numbers as there are axes. The call takes over the reference to the type, and
+    // returns a reference that is ours, or null with an exception set.
     let array = unsafe {
         let of_type = T::get_dtype(py).into_dtype_ptr();
-        let array = PY_ARRAY_API.PyArray_Zeros(py, N as c_int, dims.as_mut_ptr(), of_type, 0);
+        let array = PY_ARRAY_API.PyArray_Zeros(py, axes, dims.as_mut_ptr(), of_type, 0);
         Bound::from_owned_ptr_or_err(py, array)?
     };
     Ok(array.cast_into()?)
 }
 
 /// The same with numbers that are written into it.
-pub fn written<T: Element, const N: usize>(
+pub fn written<T: Element, S: IntoDimension>(
     py: Python<'_>,
-    shape: [usize; N],
+    shape: S,
     write: impl FnOnce(&mut [T]) -> PyResult<()>,
-) -> PyResult<Bound<'_, PyArray<T, Dim<[usize; N]>>>>
-where
-    Dim<[usize; N]>: Dimension,
-{
+) -> PyResult<ArrayOf<'_, T, S>> {
     let array = new_array(py, shape)?;
     write(array.readwrite().as_slice_mut()?)?;
     Ok(array)
 }
 
 /// The same with the numbers that the core writes.
-pub fn filled_by<T: Element, const N: usize>(
+pub fn filled_by<T: Element, S: IntoDimension>(
     py: Python<'_>,
-    shape: [usize; N],
+    shape: S,
     write: impl FnOnce(&mut [T], &Signals) -> Result<()> + Send,
-) -> PyResult<Bound<'_, PyArray<T, Dim<[usize; N]>>>>
-where
-    Dim<[usize; N]>: Dimension,
-{
+) -> PyResult<ArrayOf<'_, T, S>> {
     written(py, shape, |out| call(py, |signals| write(out, signals)))
 }
 
 /// A new array of that shape with the numbers of some pieces, one behind the other.
-pub fn joined<'py, T: Element + Copy, const N: usize>(
+pub fn joined<'py, T: Element + Copy, S: IntoDimension>(
     py: Python<'py>,
     pieces: &[impl AsRef<[T]> + Sync],
-    shape: [usize; N],
-) -> PyResult<Bound<'py, PyArray<T, Dim<[usize; N]>>>>
-where
-    Dim<[usize; N]>: Dimension,
-{
+    shape: S,
+) -> PyResult<ArrayOf<'py, T, S>> {
     filled_by(py, shape, |mut rest, signals| {
         pieces.iter().flat_map(|piece| piece.as_ref().chunks(NUMBERS)).try_for_each(|piece| {
             let here;
@@ -245,44 +217,42 @@ where
 }
 
 /// No Python code runs meanwhile, no matter how many they are.
-pub fn to_vector<'py, T: Element + Copy>(py: Python<'py>, values: &[T]) -> PyResult<Bound<'py, PyArray1<T>>> {
+pub fn to_vector<'py, T: Element + Copy>(py: Python<'py>, values: &[T]) -> PyResult<Vector<'py, T>> {
     to_array(py, values, [values.len()])
 }
 
-pub fn to_array<'py, T: Element + Copy, const N: usize>(
+pub fn to_array<'py, T: Element + Copy, S: IntoDimension>(
     py: Python<'py>,
     values: &[T],
-    shape: [usize; N],
-) -> PyResult<Bound<'py, PyArray<T, Dim<[usize; N]>>>>
-where
-    Dim<[usize; N]>: Dimension,
-{
+    shape: S,
+) -> PyResult<ArrayOf<'py, T, S>> {
     written(py, shape, |out| {
         out.copy_from_slice(values);
         Ok(())
     })
 }
 
-/// An array of that shape; `None`: a vector.
-pub fn set_array<T: Element + Copy>(
-    state: &Bound<'_, PyDict>,
-    name: &str,
-    values: &[T],
-    shape: Option<[usize; 2]>,
-) -> PyResult<()> {
-    set_joined(state, name, &[Cow::Borrowed(values)], shape)
+/// A vector among the arrays of a state.
+pub fn set_vector<T: Element + Copy>(state: &Bound<'_, PyDict>, name: &str, values: &[T]) -> PyResult<()> {
+    set_joined(state, name, &[values])
 }
 
 /// The same of pieces.
 pub fn set_joined<T: Element + Copy>(
     state: &Bound<'_, PyDict>,
     name: &str,
-    pieces: &[Cow<[T]>],
-    shape: Option<[usize; 2]>,
+    pieces: &[impl AsRef<[T]> + Sync],
 ) -> PyResult<()> {
-    let len = pieces.iter().map(|piece| piece.len()).sum();
-    match shape {
-        Some(shape) => state.set_item(name, joined(state.py(), pieces, shape)?),
-        None => state.set_item(name, joined(state.py(), pieces, [len])?),
-    }
+    let len: usize = pieces.iter().map(|piece| piece.as_ref().len()).sum();
+    state.set_item(name, joined(state.py(), pieces, [len])?)
+}
+
+/// A matrix among the arrays of a state.
+pub fn set_matrix<T: Element + Copy>(
+    state: &Bound<'_, PyDict>,
+    name: &str,
+    values: &[T],
+    shape: [usize; 2],
+) -> PyResult<()> {
+    state.set_item(name, joined(state.py(), &[values], shape)?)
 }

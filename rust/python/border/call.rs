@@ -18,7 +18,7 @@ pub fn call<T: Send>(py: Python<'_>, work: impl FnOnce(&Signals) -> Result<T> + 
     signals.settle(done, py, false)
 }
 
-/// The same with the rows behind a `DenseRows` or a `CsrRows`.
+/// The same with rows of the engine.
 pub fn call_on<T: Send>(
     rows: &Bound<'_, PyAny>,
     work: impl FnOnce(&dyn Matrix, &Signals) -> Result<T> + Send,
@@ -28,7 +28,7 @@ pub fn call_on<T: Send>(
     signals.settle(done, rows.py(), false)
 }
 
-/// The same with the rows behind two of them.
+/// The same with two of them.
 pub fn call_on_both<T: Send>(
     rows: &Bound<'_, PyAny>,
     others: &Bound<'_, PyAny>,

@@ -4,6 +4,7 @@
 //! may write to them meanwhile: then the results mean nothing, but each index is checked where it is used.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use numpy::ndarray::{Dimension, Ix1, Ix2};
 use numpy::{
@@ -21,25 +22,18 @@ use crate::arith::value::{Bf16, F16, Index, Value};
 use crate::monitor::Monitor;
 use crate::rows::{Csr, Dense, Facts, Matrix};
 
-/// A C-contiguous matrix of one of the nine storage types, not copied.
-#[pyclass(frozen, module = "perceptron_rs._core")]
-pub struct DenseRows {
-    values: Py<PyAny>,
+/// Examples, not copied: a C-contiguous matrix of one of the nine storage types, or the arrays of a CSR matrix.
+#[pyclass(name = "CoreRows", frozen, module = "perceptron_rs._core")]
+pub struct CoreRows {
+    stored: Stored,
     /// Number of examples, number of columns.
     #[pyo3(get)]
     shape: (usize, usize),
 }
 
-/// The three arrays of a CSR matrix, not copied.
-#[pyclass(frozen, module = "perceptron_rs._core")]
-pub struct CsrRows {
-    indptr: Py<PyAny>,
-    indices: Py<PyAny>,
-    values: Py<PyAny>,
-    /// Number of examples, number of columns.
-    #[pyo3(get)]
-    shape: (usize, usize),
-    facts: Facts,
+enum Stored {
+    Dense(Py<PyAny>),
+    Csr { indptr: Py<PyAny>, indices: Py<PyAny>, values: Py<PyAny>, facts: Arc<Facts> },
 }
 
 /// Runs `$body` with a `NumPy` array of `$D` axes, of one of the storage types, or raises what is wrong.
@@ -155,94 +149,87 @@ fn slice<'a, T: Element, D: Dimension>(
     }
 }
 
-/// Number of examples and of columns of a `DenseRows` or a `CsrRows`.
+fn own<'a>(rows: &'a Bound<'_, PyAny>) -> PyResult<&'a CoreRows> {
+    let made = rows.cast::<CoreRows>().map(Bound::get);
+    made.map_err(|_| {
+        let kind = rows.get_type();
+        PyTypeError::new_err(format!("rows must be made by dense_rows or csr_rows, got {kind}"))
+    })
+}
+
+/// Number of examples and of columns of rows of the engine.
 pub fn shape(rows: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
-    if let Ok(dense) = rows.cast::<DenseRows>() {
-        return Ok(dense.get().shape);
-    }
-    if let Ok(csr) = rows.cast::<CsrRows>() {
-        return Ok(csr.get().shape);
-    }
-    let kind = rows.get_type();
-    Err(PyTypeError::new_err(format!("rows must be made by dense_rows or csr_rows, got {kind}")))
+    Ok(own(rows)?.shape)
 }
 
-/// How many values are stored in a `DenseRows` or a `CsrRows`, and whether it is the latter.
-pub fn entries(rows: &Bound<'_, PyAny>) -> PyResult<(usize, bool)> {
-    let (len, columns) = shape(rows)?;
-    Ok(match rows.cast::<CsrRows>() {
-        Ok(csr) => (csr.get().values.bind(rows.py()).len()?, true),
-        Err(_) => (len * columns, false),
-    })
-}
-
-/// Calls `f` on the rows behind a `DenseRows` or a `CsrRows`, detached from the interpreter.
+/// Calls `f` on rows of the engine, detached from the interpreter.
 pub fn with_rows<R: Send>(rows: &Bound<'_, PyAny>, f: impl FnOnce(&dyn Matrix) -> R + Send) -> PyResult<R> {
-    with_many_or_few(rows, true, f)
-}
-
-/// The same; `detached` or not, which for few rows would take longer than the work.
-pub fn with_many_or_few<R: Send>(
-    rows: &Bound<'_, PyAny>,
-    detached: bool,
-    f: impl FnOnce(&dyn Matrix) -> R + Send,
-) -> PyResult<R> {
-    once(f, |f| {
-        if let Ok(dense) = rows.cast::<DenseRows>() {
-            let dense = dense.get();
-            return read_dense(dense.values.bind(rows.py()), Some(dense.shape), detached, f);
-        }
-        shape(rows)?;
-        read_csr(&mut rows.cast::<CsrRows>()?.get().arrays(rows.py()), detached, Some(f))
-    })
-}
-
-/// The same for these, a C-contiguous matrix, or a tuple of the arguments of `csr_rows`.
-pub fn with_any<R: Send>(
-    rows: &Bound<'_, PyAny>,
-    detached: bool,
-    f: impl FnOnce(&dyn Matrix) -> R + Send,
-) -> PyResult<R> {
-    if rows.cast::<PyUntypedArray>().is_ok() {
-        return once(f, |f| read_dense(rows, None, detached, f));
-    }
-    if let Ok(arrays) = rows.cast::<PyTuple>() {
-        let item = |i| arrays.get_borrowed_item(i);
-        // Of any other object, Python code would be asked for its number.
-        let columns = item(3)?.cast_exact::<PyInt>()?.extract()?;
-        let (indptr, indices, values) = (&item(0)?, &item(1)?, &item(2)?);
-        return once(f, |f| {
-            read_csr(&mut Arrays { indptr, indices, values, columns, facts: None }, detached, Some(f))
-        });
-    }
-    with_many_or_few(rows, detached, f)
-}
-
-fn refuse_unsorted(facts: &Facts) -> PyResult<()> {
-    if facts.canonical {
-        return Ok(());
-    }
-    Err(PyValueError::new_err(
-        "rows: the columns must be sorted and unique in every row; call sort_indices and sum_duplicates",
-    ))
+    Source::of(rows)?.read(true, f)
 }
 
 /// What is done with rows, behind a pointer: what reads them is compiled for each storage type, and would be
 /// for each caller as well.
 type Reader<'a> = &'a mut (dyn FnMut(&dyn Matrix) + Send);
 
-/// Has `read` call `f`, and returns what `f` does.
-fn once<R: Send>(
-    f: impl FnOnce(&dyn Matrix) -> R + Send,
-    read: impl FnOnce(Reader) -> PyResult<()>,
-) -> PyResult<R> {
-    let (mut f, mut found) = (Some(f), None);
-    read(&mut |rows| found = f.take().map(|f| f(rows)))?;
-    found.ok_or_else(|| PyRuntimeError::new_err("rows were not read"))
+/// Rows as a call reads them.
+pub enum Source<'py> {
+    /// With the shape that it had when it was checked, if it was.
+    Dense(Bound<'py, PyAny>, Option<(usize, usize)>),
+    Csr(Arrays<'py>),
 }
 
-fn guarded(py: Python<'_>, detached: bool, rows: &dyn Matrix, f: Reader) -> PyResult<()> {
-    caught(py, detached, || f(rows))
+impl<'py> Source<'py> {
+    /// Rows of the engine.
+    pub fn of(rows: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let (py, CoreRows { stored, shape }) = (rows.py(), own(rows)?);
+        Ok(match stored {
+            Stored::Dense(values) => Self::Dense(values.bind(py).clone(), Some(*shape)),
+            Stored::Csr { indptr, indices, values, facts } => {
+                let [indptr, indices, values] = [indptr, indices, values].map(|array| array.bind(py).clone());
+                Self::Csr(Arrays { indptr, indices, values, columns: shape.1, facts: Some(facts.clone()) })
+            }
+        })
+    }
+
+    /// These, a C-contiguous matrix, or a tuple of the arguments of `csr_rows`.
+    pub fn of_any(rows: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if rows.cast::<PyUntypedArray>().is_ok() {
+            return Ok(Self::Dense(rows.clone(), None));
+        }
+        let Ok(arrays) = rows.cast::<PyTuple>() else { return Self::of(rows) };
+        let (indptr, indices, values) = (arrays.get_item(0)?, arrays.get_item(1)?, arrays.get_item(2)?);
+        // Of any other object, Python code would be asked for its number.
+        let columns = arrays.get_borrowed_item(3)?.cast_exact::<PyInt>()?.extract()?;
+        Ok(Self::Csr(Arrays { indptr, indices, values, columns, facts: None }))
+    }
+
+    pub fn is_sparse(&self) -> bool {
+        matches!(self, Self::Csr(_))
+    }
+
+    /// How many values are stored, and about how many rows.
+    pub fn size(&self) -> PyResult<(usize, usize)> {
+        let len = |array: &Bound<'_, PyAny>| PyResult::Ok(array.cast::<PyUntypedArray>()?.len());
+        Ok(match self {
+            Self::Dense(values, _) => {
+                let shape = values.cast::<PyUntypedArray>()?.shape();
+                (shape.iter().product(), shape.first().copied().unwrap_or(0))
+            }
+            Self::Csr(Arrays { indptr, values, .. }) => (len(values)?, len(indptr)?),
+        })
+    }
+
+    /// Calls `f` on the rows; detached from the interpreter or not, which for few rows would take longer than
+    /// the work.
+    pub fn read<R: Send>(&self, detached: bool, f: impl FnOnce(&dyn Matrix) -> R + Send) -> PyResult<R> {
+        let (mut f, mut found) = (Some(f), None);
+        let mut read = |rows: &dyn Matrix| found = f.take().map(|f| f(rows));
+        match self {
+            Self::Dense(values, shape) => read_dense(values, *shape, detached, &mut read)?,
+            Self::Csr(arrays) => drop(arrays.read(detached, Some(&mut read))?),
+        }
+        found.ok_or_else(|| PyRuntimeError::new_err("rows were not read"))
+    }
 }
 
 fn read_dense(
@@ -254,131 +241,106 @@ fn read_dense(
     with_value_type!(values, Ix2, |values| {
         let (len, columns) = shape.unwrap_or_else(|| (values.dims()[0], values.dims()[1]));
         let borrowed = values.try_readonly().map_err(PyErr::from)?;
-        guarded(values.py(), detached, &Dense::new(slice("values", &borrowed)?, len, columns)?, f)
+        let rows = Dense::new(slice("values", &borrowed)?, len, columns)?;
+        caught(values.py(), detached, || f(&rows))
     })
 }
 
 /// The arrays of a CSR matrix, and what is known of them: `None` until they are checked.
-struct Arrays<'a, 'py> {
-    indptr: &'a Bound<'py, PyAny>,
-    indices: &'a Bound<'py, PyAny>,
-    values: &'a Bound<'py, PyAny>,
+pub struct Arrays<'py> {
+    indptr: Bound<'py, PyAny>,
+    indices: Bound<'py, PyAny>,
+    values: Bound<'py, PyAny>,
     columns: usize,
-    facts: Option<Cow<'a, Facts>>,
+    facts: Option<Arc<Facts>>,
 }
 
-/// Checks the arrays, unless that has been done, and calls `f`.
-fn read_csr(arrays: &mut Arrays, detached: bool, f: Option<Reader>) -> PyResult<()> {
-    with_value_type!(arrays.values, Ix1, |values| {
-        let values = values.try_readonly().map_err(PyErr::from)?;
-        let values = slice("values", &values)?;
-        with_index_type!(arrays.indptr, arrays.indices, |p, i| {
-            read_indices(p, i, values, (arrays.columns, &mut arrays.facts), detached, f)
+impl Arrays<'_> {
+    /// Checks the arrays, unless that has been done, and calls `f`.
+    fn read(&self, detached: bool, f: Option<Reader>) -> PyResult<Arc<Facts>> {
+        with_value_type!(&self.values, Ix1, |values| {
+            let values = values.try_readonly().map_err(PyErr::from)?;
+            let values = slice("values", &values)?;
+            with_index_type!(&self.indptr, &self.indices, |p, i| {
+                self.read_typed(p, i, values, detached, f)
+            })
         })
-    })
-}
+    }
 
-fn read_indices<T: Value, I: Index + Element>(
-    indptr: &Bound<'_, PyArray1<I>>,
-    indices: &Bound<'_, PyArray1<I>>,
-    values: &[T],
-    (columns, known): (usize, &mut Option<Cow<Facts>>),
-    detached: bool,
-    f: Option<Reader>,
-) -> PyResult<()> {
-    let py = indptr.py();
-    let indptr = indptr.try_readonly().map_err(PyErr::from)?;
-    let indices = indices.try_readonly().map_err(PyErr::from)?;
-    let (p, i) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
-    let check = |monitor: &dyn Monitor| standard(|| Facts::find(p, i, values, columns, monitor));
-    let facts = &**match known {
-        Some(facts) => facts,
-        // Of few entries, by a caller who may hold a lock that a handler waits for.
-        None if !detached => known.insert(Cow::Owned(check(&())?)),
-        None => known.insert(Cow::Owned(call(py, |signals| check(signals))?)),
-    };
-    let Some(f) = f else { return Ok(()) };
-    refuse_unsorted(facts)?;
-    guarded(py, detached, &Csr::again(p, i, values, columns, Cow::Borrowed(facts)), f)
-}
-
-impl CsrRows {
-    fn arrays<'a, 'py>(&'a self, py: Python<'py>) -> Arrays<'a, 'py> {
-        Arrays {
-            indptr: self.indptr.bind(py),
-            indices: self.indices.bind(py),
-            values: self.values.bind(py),
-            columns: self.shape.1,
-            facts: Some(Cow::Borrowed(&self.facts)),
+    fn read_typed<T: Value, I: Index + Element>(
+        &self,
+        indptr: &Bound<'_, PyArray1<I>>,
+        indices: &Bound<'_, PyArray1<I>>,
+        values: &[T],
+        detached: bool,
+        f: Option<Reader>,
+    ) -> PyResult<Arc<Facts>> {
+        let (py, columns) = (indptr.py(), self.columns);
+        let indptr = indptr.try_readonly().map_err(PyErr::from)?;
+        let indices = indices.try_readonly().map_err(PyErr::from)?;
+        let (p, i) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
+        let check = |monitor: &dyn Monitor| standard(|| Facts::find(p, i, values, columns, monitor));
+        let facts = match &self.facts {
+            Some(facts) => facts.clone(),
+            // Of few entries, by a caller who may hold a lock that a handler waits for.
+            None if !detached => Arc::new(check(&())?),
+            None => Arc::new(call(py, |signals| check(signals))?),
+        };
+        let Some(f) = f else { return Ok(facts) };
+        if !facts.canonical {
+            return Err(PyValueError::new_err(
+                "rows: the columns must be sorted and unique in every row; call sort_indices and sum_duplicates",
+            ));
         }
+        let rows = Csr::again(p, i, values, columns, Cow::Borrowed(&*facts));
+        caught(py, detached, || f(&rows))?;
+        Ok(facts)
     }
 }
 
 /// Wrap a C-contiguous matrix of one of the nine storage types, without copying it.
 #[pyfunction]
-pub fn dense_rows(values: &Bound<'_, PyAny>) -> PyResult<DenseRows> {
+pub fn dense_rows(values: &Bound<'_, PyAny>) -> PyResult<CoreRows> {
     let Ok(array) = values.cast::<PyUntypedArray>() else {
         return Err(PyTypeError::new_err(format!("values must be a NumPy array, got {}", values.get_type())));
     };
     let [len, columns] = *array.shape() else { return Err(not_stored(values, Some(2))?) };
     with_value_type!(values, Ix2, |typed| {
         slice("values", &typed.try_readonly().map_err(PyErr::from)?)?;
-        Ok(DenseRows { values: values.clone().unbind(), shape: (len, columns) })
+        Ok(CoreRows { stored: Stored::Dense(values.clone().unbind()), shape: (len, columns) })
     })
 }
 
 /// Wrap the three arrays of a CSR matrix, without copying them.
 #[pyfunction]
 pub fn csr_rows(
-    indptr: &Bound<'_, PyAny>,
-    indices: &Bound<'_, PyAny>,
-    values: &Bound<'_, PyAny>,
+    indptr: Bound<'_, PyAny>,
+    indices: Bound<'_, PyAny>,
+    values: Bound<'_, PyAny>,
     n_columns: usize,
-) -> PyResult<CsrRows> {
-    let mut arrays = Arrays { indptr, indices, values, columns: n_columns, facts: None };
-    read_csr(&mut arrays, true, None)?;
-    let Some(facts) = arrays.facts else { return Err(PyRuntimeError::new_err("rows were not checked")) };
-    Ok(CsrRows {
-        indptr: indptr.clone().unbind(),
-        indices: indices.clone().unbind(),
-        values: values.clone().unbind(),
-        shape: (indptr.len()? - 1, n_columns),
-        facts: facts.into_owned(),
-    })
+) -> PyResult<CoreRows> {
+    let arrays = Arrays { indptr, indices, values, columns: n_columns, facts: None };
+    let (facts, shape) = (arrays.read(true, None)?, (arrays.indptr.len()? - 1, n_columns));
+    let [indptr, indices, values] = [arrays.indptr, arrays.indices, arrays.values].map(Bound::unbind);
+    Ok(CoreRows { stored: Stored::Csr { indptr, indices, values, facts }, shape })
 }
 
 #[pymethods]
-impl DenseRows {
-    /// Dense rows always are.
+impl CoreRows {
+    /// Whether the columns of every row are sorted and unique; those of a matrix always are.
     #[getter]
     fn canonical(&self) -> bool {
-        let _ = self;
-        true
+        !matches!(&self.stored, Stored::Csr { facts, .. } if !facts.canonical)
     }
 
-    /// Address of the first value: tests prove with it that nothing was copied.
+    /// Addresses of what is stored, indptr and indices first: tests prove with them that nothing was copied.
     #[getter]
-    fn _address(&self, py: Python<'_>) -> PyResult<usize> {
-        address(self.values.bind(py))
+    fn _addresses(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
+        let arrays = match &self.stored {
+            Stored::Dense(values) => vec![values],
+            Stored::Csr { indptr, indices, values, .. } => vec![indptr, indices, values],
+        };
+        let address = |array: &Py<PyAny>| array.bind(py).getattr("ctypes")?.getattr("data")?.extract();
+        arrays.into_iter().map(address).collect()
     }
-}
-
-#[pymethods]
-impl CsrRows {
-    /// Whether the columns of every row are sorted and unique.
-    #[getter]
-    fn canonical(&self) -> bool {
-        self.facts.canonical
-    }
-
-    /// Addresses of indptr, indices and data.
-    #[getter]
-    fn _addresses(&self, py: Python<'_>) -> PyResult<[usize; 3]> {
-        let [p, i, v] = [&self.indptr, &self.indices, &self.values].map(|array| address(array.bind(py)));
-        Ok([p?, i?, v?])
-    }
-}
-
-fn address(array: &Bound<'_, PyAny>) -> PyResult<usize> {
-    array.getattr("ctypes")?.getattr("data")?.extract()
 }

@@ -10,7 +10,7 @@ use super::run::write_tracked;
 use crate::error::Error;
 use crate::memory::{collected, tried};
 use crate::online::{self, Excerpt};
-use crate::python::border::arrays::{copied, counters, numbers, set_array};
+use crate::python::border::arrays::{copied, counters, numbers, set_vector};
 use crate::python::border::call::call;
 use crate::python::border::signals::Signals;
 use crate::python::settings::{Data, Linear};
@@ -54,8 +54,8 @@ impl PyDraft {
     fn put(&mut self, now: &Bound<'_, PyDict>) -> PyResult<()> {
         let places = places_of(&now.get_item("places")?.ok_or_else(no_places)?.extract()?)?;
         let (planes, len) = (self.model.shape()[0], places.len());
-        let weights = |name| numbers(name, now, len, None);
-        let of_planes = |name| numbers(name, now, planes, None);
+        let weights = |name| numbers(name, now, [len]);
+        let of_planes = |name| numbers(name, now, [planes]);
         let sums = match self.model.sums() {
             Some(_) => Some((weights("coef_u")?, of_planes("intercept_u")?)),
             None => None,
@@ -82,13 +82,13 @@ fn places_of(places: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
 
 fn state<'py>(py: Python<'py>, now: &Excerpt) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
-    set_array(&out, "places", &collected(now.places.iter().map(|place| *place as i64))?, None)?;
-    set_array(&out, "coef", &now.coef, None)?;
-    set_array(&out, "intercept", &now.intercept, None)?;
-    set_array(&out, "seen", &collected(now.seen.iter().map(|seen| *seen as i64))?, None)?;
+    set_vector(&out, "places", &collected(now.places.iter().map(|place| *place as i64))?)?;
+    set_vector(&out, "coef", &now.coef)?;
+    set_vector(&out, "intercept", &now.intercept)?;
+    set_vector(&out, "seen", &collected(now.seen.iter().map(|seen| *seen as i64))?)?;
     if let Some((u, intercept)) = &now.sums {
-        set_array(&out, "coef_u", u, None)?;
-        set_array(&out, "intercept_u", intercept, None)?;
+        set_vector(&out, "coef_u", u)?;
+        set_vector(&out, "intercept_u", intercept)?;
     }
     Ok(out)
 }

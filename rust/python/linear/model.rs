@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMe
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList};
 
 use super::rule::{Note, PyPass, PyRule, vector_of, weights_of};
 use super::views::{c_ordered, clean, floats, frozen, table, view};
@@ -14,9 +14,9 @@ use crate::error::{self, choice};
 use crate::memory::{Grow, collected, filled, tried};
 use crate::online::{self, Form, Hyperplanes, Kind, LEARNERS, Memory, Part, Strengths};
 use crate::python::arrays_by_name::Named;
-use crate::python::border::arrays::{ages, counters, filled_by, get, numbers, to_array, to_vector, written};
+use crate::python::border::arrays::{counters, filled_by, get, numbers, to_vector, written};
 use crate::python::border::call::call;
-use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
+use crate::python::border::rows::{Source, shape};
 use crate::python::border::signals::Signals;
 use crate::rows::{Arranged, Labels, Matrix, Table};
 
@@ -36,12 +36,13 @@ fn over_answer<R: Send>(
     model: &online::Model,
     work: impl FnOnce(&dyn Matrix, Arranged, &[f64], &Signals) -> error::Result<R> + Send,
 ) -> PyResult<R> {
-    let (signals, products) = (Signals::new(), entries(rows)?.0.saturating_mul(model.shape()[0]));
+    let (signals, py, rows) = (Signals::new(), rows.py(), Source::of(rows)?);
+    let is_long = rows.size()?.0.saturating_mul(model.shape()[0]) > SHORT;
     let work = |rows: &dyn Matrix| {
         model.with_answer(rows, &signals, |rows, coef, intercept| work(rows, coef, intercept, &signals))
     };
-    let done = with_many_or_few(rows, products > SHORT, work)?;
-    signals.settle(done, rows.py(), false)
+    let done = rows.read(is_long, work)?;
+    signals.settle(done, py, false)
 }
 
 #[derive(Clone)]
@@ -69,8 +70,6 @@ struct Inner {
 
 /// Learners of which no pass learns in place.
 const OF_ARRAYS: [&str; 5] = ["budget", "chain", "kernel", "network", "structured"];
-
-const NAMES: [&str; 5] = ["coef", "intercept", "seen", "coef_u", "intercept_u"];
 
 impl PyModel {
     pub fn of(model: online::Model) -> Self {
@@ -155,7 +154,7 @@ impl PyModel {
             )));
         };
         let (shape, py) = ([planes, columns], state.py());
-        let vector = |name| clean(py, name, numbers(name, state, planes, None)?);
+        let vector = |name| clean(py, name, numbers(name, state, [planes])?);
         let sums =
             if kind.has_sums { Some((table("coef_u", state, shape)?, vector("intercept_u")?)) } else { None };
         let (intercept, seen) = (vector("intercept")?, counters(state, planes)?);
@@ -163,7 +162,7 @@ impl PyModel {
         if state.contains("ages")? || state.contains("strengths")? {
             let [eta, l1, l2] = <[f64; 3]>::try_from(vector_of::<f64>(&get("strengths", state)?)?)
                 .map_err(|_| PyValueError::new_err("strengths must be eta0, l1 and l2"))?;
-            let ages = ages(state, planes, columns)?;
+            let ages: Vec<i64> = numbers("ages", state, shape)?;
             call(state.py(), |_| model.put_under(Strengths { eta, l1, l2 }, &ages))?;
         }
         // A cold start has none of it.
@@ -189,19 +188,16 @@ impl PyModel {
         };
         let columns = columns.map(|columns| columns_of(columns, model.shape()[1])).transpose()?;
         let (state, pending) = (PyDict::new(py), model.pending());
-        for name in names(&model) {
-            let weights = match &pending {
-                Some((coef, _)) if name == "coef" => Some((*coef).clone()),
-                _ => weights(py, &model, name)?,
+        for name in model.names() {
+            let mut part = match pending {
+                Some((coef, _)) if name == "coef" => Part::Weights(coef.clone()),
+                _ => part(py, &model, name)?,
             };
-            match (weights, &columns) {
-                (Some(table), None) => state.set_item(name, c_ordered(py, table)?)?,
-                (Some(table), Some(columns)) => {
-                    let few = call(py, |signals| table.of_columns(columns, signals))?;
-                    state.set_item(name, frozen(to_array(py, &few, [model.shape()[0], columns.len()])?))?;
-                }
-                (None, _) => state.set_item(name, number(py, &model, name)?)?,
+            if let (Part::Weights(table), Some(columns)) = (&mut part, &columns) {
+                let few = call(py, |signals| table.of_columns(columns, signals))?;
+                *table = Table::new(few, [model.shape()[0], columns.len()])?;
             }
+            state.set_item(name, shown(py, part)?)?;
         }
         if let Some((_, Strengths { eta, l1, l2 })) = pending {
             let [planes, all] = model.shape();
@@ -223,13 +219,9 @@ impl PyModel {
 
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         match self.content() {
-            Content::Planes(model) => PyList::new(py, names(&model)),
+            Content::Planes(model) => PyList::new(py, model.names()),
             Content::Arrays(arrays) => Ok(arrays.names(py)),
         }
-    }
-
-    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.keys(py)?.len())
     }
 
     fn __contains__(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
@@ -238,7 +230,7 @@ impl PyModel {
 
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         match self.content() {
-            Content::Planes(model) => number(py, &model, name),
+            Content::Planes(model) => shown(py, part(py, &model, name)?),
             Content::Arrays(arrays) => arrays.get(py, name),
         }
     }
@@ -339,7 +331,6 @@ impl PyModel {
     /// None: the caller has the turn.
     #[pyo3(signature = (rule, rows, y, sample_weight=None, owner=None, turns=None, *, encoded=false,
                         track_activations=false, note=None))]
-    #[expect(clippy::too_many_arguments, reason = "the keywords of the engine's method")]
     fn learn(
         &self,
         rule: &Bound<'_, PyRule>,
@@ -352,9 +343,10 @@ impl PyModel {
         track_activations: bool,
         note: Option<Py<PyAny>>,
     ) -> PyResult<bool> {
-        let py = rows.py();
+        let (py, rows) = (rows.py(), Source::of_any(rows)?);
         let (rule, planes) = (rule.get(), rule.get().settings.planes());
-        let products = size(rows)?.saturating_mul(planes);
+        let (entries, len) = rows.size()?;
+        let products = entries.saturating_add(len).saturating_mul(planes);
         let long = products > SHORT;
         if long && turns.is_some() {
             return Ok(false);
@@ -362,46 +354,41 @@ impl PyModel {
         let (labels, width) = if encoded { encoded_labels(y)? } else { (rule.labels(y)?, None) };
         let labels_of = |words| width.map_or(Labels::Classes(words), |width| Labels::Sets(words, width));
         let weights = sample_weight.map(weights_of).transpose()?;
-        let settings = rule.settings_for(products, is_sparse(rows), track_activations);
+        let settings = rule.settings_for(products, rows.is_sparse(), track_activations);
         let note = Note::of(note);
         let is_current = |py: Python<'_>| self.is_of(py, owner.as_ref(), turns.as_ref());
-        if !long {
-            let learn = |rows: &dyn Matrix| {
-                // No code of Python runs from here on.
-                if !Python::attach(is_current)? {
-                    return Ok(None);
-                }
-                self.locked(|inner| {
-                    let model = inner.content.planes()?;
-                    let passed = model.learn(rows, labels_of(&labels), weights.as_deref(), &settings, &())?;
-                    PyResult::Ok(Some(inner.last_pass.replace(PyPass::of(passed, planes, &note))))
-                })
-            };
-            let replaced = with_any(rows, false, learn)??;
-            return Ok(replaced.is_some());
-        }
-        py.check_signals()?;
-        if !is_current(py)? {
-            return Ok(false);
+        if long {
+            py.check_signals()?;
+            if !is_current(py)? {
+                return Ok(false);
+            }
         }
         let learn = |rows: &dyn Matrix| {
+            // No code of Python runs from here on.
+            if !long && !Python::attach(is_current)? {
+                return Ok(None);
+            }
             self.locked(|inner| {
                 let model = inner.content.planes()?;
-                if !model.learns_in_place(rows, &settings) {
+                if long && !model.learns_in_place(rows, &settings) {
                     return Ok(None);
                 }
                 let passed = model.learn(rows, labels_of(&labels), weights.as_deref(), &settings, &())?;
                 PyResult::Ok(Some(inner.last_pass.replace(PyPass::of(passed, planes, &note))))
             })
         };
-        if with_any(rows, true, learn)??.is_some() {
+        let has_learnt = rows.read(long, learn)??.is_some();
+        if !long {
+            return Ok(has_learnt);
+        }
+        if has_learnt {
             return is_current(py);
         }
         let (model, signals) = (self.cloned()?, Signals::new());
         let learn = |rows: &dyn Matrix| {
             model.learnt(rows, labels_of(&labels), weights.as_deref(), &settings, &signals)
         };
-        let done = with_any(rows, true, learn)?;
+        let done = rows.read(true, learn)?;
         let mut learnt = signals.settle(done, py, false)?;
         let last_pass = PyPass::of(learnt.passed(), planes, &note);
         drop((model, labels, weights)); // which takes its time, too
@@ -441,41 +428,18 @@ fn memory(kind: &Kind, state: &Bound<'_, PyDict>, shape: [usize; 2]) -> PyResult
     Ok(memory)
 }
 
-fn names(model: &online::Model) -> Vec<&'static str> {
-    let own = if model.sums().is_some() { &NAMES[..] } else { &NAMES[..3] };
-    own.iter().copied().chain(model.memory().parts.iter().map(|(name, _)| *name)).collect()
-}
-
-/// Weights of planes by name, with all that is pending of them applied; `None`: those are other numbers.
-fn weights(py: Python<'_>, model: &online::Model, name: &str) -> PyResult<Option<Table>> {
-    Ok(match name {
-        "coef" => Some(call(py, |signals| model.weights(signals))?),
-        "coef_u" => model.sums().map(|(u, _)| u.clone()),
-        _ => match model.memory().part(name) {
-            Some(Part::Weights(table)) => Some(table.clone()),
-            _ => None,
-        },
-    })
-}
-
 /// Numbers of planes by name.
-fn number<'py>(py: Python<'py>, model: &online::Model, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(table) = weights(py, model, name)? {
-        return Ok(c_ordered(py, table)?.into_any());
-    }
-    let missing = || PyKeyError::new_err(name.to_owned());
-    Ok(match name {
-        "intercept" => floats(py, model.intercept())?.into_any(),
-        "seen" => {
-            let seen = collected(model.seen().iter().map(|&seen| seen as i64))?;
-            frozen(to_vector(py, &seen)?).into_any()
-        }
-        "intercept_u" => floats(py, &model.sums().ok_or_else(missing)?.1)?.into_any(),
-        _ => match model.memory().part(name).ok_or_else(missing)? {
-            Part::Floats(values) => floats(py, values)?.into_any(),
-            Part::Integers(values) => frozen(to_vector(py, values)?).into_any(),
-            Part::Weights(_) => return Err(missing()), // they were found above
-        },
+fn part(py: Python<'_>, model: &online::Model, name: &str) -> PyResult<Part> {
+    let part = call(py, |signals| model.part(name, signals))?;
+    part.ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+}
+
+/// The same as an array that nobody writes to.
+fn shown(py: Python<'_>, part: Part) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match part {
+        Part::Weights(table) => c_ordered(py, table)?.into_any(),
+        Part::Floats(values) => floats(py, &values)?.into_any(),
+        Part::Integers(values) => frozen(to_vector(py, &values)?).into_any(),
     })
 }
 
@@ -492,20 +456,4 @@ fn columns_of(columns: &Bound<'_, PyAny>, all: usize) -> PyResult<Vec<usize>> {
 
 fn no_planes() -> PyErr {
     PyAttributeError::new_err("a model of this learner has arrays by name alone; ask for its state")
-}
-
-fn is_sparse(rows: &Bound<'_, PyAny>) -> bool {
-    !(rows.is_instance_of::<PyUntypedArray>() || rows.is_instance_of::<DenseRows>())
-}
-
-/// How many values are stored, and rows.
-fn size(rows: &Bound<'_, PyAny>) -> PyResult<usize> {
-    if let Ok(matrix) = rows.cast::<PyUntypedArray>() {
-        return Ok(matrix.len().saturating_add(matrix.shape().first().copied().unwrap_or(0)));
-    }
-    if let Ok(arrays) = rows.cast::<PyTuple>() {
-        let len = |i| PyResult::Ok(arrays.get_item(i)?.cast::<PyUntypedArray>()?.len());
-        return Ok(len(0)?.saturating_add(len(2)?));
-    }
-    Ok(entries(rows)?.0.saturating_add(shape(rows)?.0))
 }

@@ -1,21 +1,15 @@
-//! What needs no run: scores, averages, settled weights, orders, elementary functions.
+//! What needs no run: scores, orders, elementary functions.
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
-use crate::arith::decay::Decay;
 use crate::arith::elementary::Function;
 use crate::error::choice;
-use crate::online::{self, averaged, perceptron};
+use crate::online::{self, perceptron};
 use crate::order::{SplitMix64, shuffle};
-use crate::python::border::arrays::{
-    ages, borrowed, counters, filled_by, get, numbers, vector, weights, written,
-};
+use crate::python::border::arrays::{filled_by, vector, weights, written};
 use crate::python::border::call::{call, call_on};
 use crate::python::border::rows::shape;
-use crate::python::border::signals::Signals;
-use crate::rows;
 
 /// Activations (n, K) of every row under every plane.
 #[pyfunction]
@@ -32,45 +26,6 @@ pub fn scores<'py>(
     let intercept = vector("intercept", &intercept, planes)?;
     written(rows.py(), [n, planes], |out| {
         call_on(rows, |rows, signals| online::scores(rows, coef, &intercept, threads, signals, out))
-    })
-}
-
-type Averages<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
-
-/// Averaged (coef, intercept) of a state of the averaged perceptron.
-#[pyfunction]
-pub fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
-    let py = state.py();
-    let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
-    let (planes, columns) = (coef.shape()[0], coef.shape()[1]);
-    let coef_u: PyReadonlyArray2<f64> = get("coef_u", state)?.extract()?;
-    let seen = counters(state, planes)?;
-    let (w, u) = (borrowed("coef", &coef, planes, columns)?, borrowed("coef_u", &coef_u, planes, columns)?);
-    let b = numbers("intercept", state, planes, None)?;
-    let ub = numbers("intercept_u", state, planes, None)?;
-    let mean = |w: &[f64], u: &[f64], width, out: &mut [f64], signals: &Signals| {
-        averaged::average([w, u], &seen, width, signals, out)
-    };
-    let coef = filled_by(py, [planes, columns], |out, signals| mean(&w, &u, columns, out, signals))?;
-    Ok((coef, filled_by(py, [planes], |out, signals| mean(&b, &ub, 1, out, signals))?))
-}
-
-/// Weights (K, d) of a state with all pending penalties applied.
-#[pyfunction]
-#[pyo3(signature = (state, *, eta0, penalty))]
-pub fn settled<'py>(
-    state: &Bound<'py, PyDict>,
-    eta0: f64,
-    penalty: (f64, f64),
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
-    let (planes, columns) = (coef.shape()[0], coef.shape()[1]);
-    let pending = borrowed("coef", &coef, planes, columns)?;
-    let ages = ages(state, planes, columns)?;
-    filled_by(state.py(), [planes, columns], |weights, signals| {
-        let decay = Decay::new(eta0, penalty.0, penalty.1, 0)?;
-        weights.copy_from_slice(&pending);
-        rows::settle(weights, &ages, &decay, signals)
     })
 }
 

@@ -147,10 +147,6 @@ impl EngineRun for LinearRun {
         self.with(py, |training, given| training.end(given, decision, signals))
     }
 
-    fn state(&mut self, _out: &Bound<'_, PyDict>) -> PyResult<()> {
-        Ok(()) // its model says all
-    }
-
     fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         if let Some(tracked) = &self.tracked {
             return out.update(tracked.bind(out.py()).as_mapping());

@@ -71,7 +71,7 @@ pub fn table(name: &str, state: &Bound<'_, PyDict>, shape: [usize; 2]) -> PyResu
     if array.shape() == shape && are_zeros(&array.try_readonly().map_err(PyErr::from)?) {
         return Ok(Table::zero(shape));
     }
-    let values = started(state.py(), numbers(name, state, shape[0], Some(shape[1]))?)?;
+    let values = started(state.py(), numbers(name, state, [shape[0], shape[1]])?)?;
     let found = call(state.py(), |signals| Table::of(values.into(), shape, signals))?;
     found.ok_or_else(|| not_finite(name))
 }

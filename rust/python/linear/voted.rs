@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 
 use crate::online::voted::{Log, Sums, replay as replayed};
 use crate::online::{self, VoteVectors};
-use crate::python::border::arrays::{array, get, numbers, set_array, standing, written};
+use crate::python::border::arrays::{get, numbers, set_matrix, set_vector, slices, standing, written};
 use crate::python::border::call::{call_on, call_on_both};
 use crate::python::border::choices::parse_tie;
 use crate::python::border::rows::shape;
@@ -23,17 +23,15 @@ pub fn votes<'py>(
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
     let (py, tie) = (rows.py(), parse_tie(tie)?);
     let ((n, _), (stored, columns)) = (shape(rows)?, shape(stored_rows)?);
-    let (start, row) = (array::<i64>("log_start", state)?, array::<i64>("log_row", state)?);
-    let (step, bias) = (array::<f64>("log_step", state)?, array::<f64>("log_bias", state)?);
-    let counts = array::<i64>("log_count", state)?;
-    let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
+    slices!(state, log_start: i64, log_row: i64, log_step: f64, log_bias: f64, log_count: i64);
+    let log = Log::new(log_start, log_row, log_step, log_bias, stored)?;
     let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
     let coef = standing(&coef, log.planes(), columns)?;
-    let intercept = numbers("intercept", state, log.planes(), None)?;
-    let counts = counts.as_slice()?;
+    let intercept = numbers("intercept", state, [log.planes()])?;
     written(py, [n, log.planes()], |out| {
         call_on_both(rows, stored_rows, |rows, stored, signals| {
-            let vectors = VoteVectors { stored, log, coef: &coef, intercept: &intercept, counts, tie };
+            let vectors =
+                VoteVectors { stored, log, coef: &coef, intercept: &intercept, counts: log_count, tie };
             online::votes(rows, &vectors, threads, signals, out)
         })
     })
@@ -49,23 +47,20 @@ pub fn replay<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = stored_rows.py();
     let (stored, columns) = shape(stored_rows)?;
-    let (start, row) = (array::<i64>("log_start", state)?, array::<i64>("log_row", state)?);
-    let (step, bias) = (array::<f64>("log_step", state)?, array::<f64>("log_bias", state)?);
-    let t = array::<i64>("log_t", state)?;
-    let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
-    let (planes, t, upto) = (log.planes(), t.as_slice()?, upto.as_slice()?);
+    slices!(state, log_start: i64, log_row: i64, log_step: f64, log_bias: f64, log_t: i64);
+    let log = Log::new(log_start, log_row, log_step, log_bias, stored)?;
+    let (planes, upto) = (log.planes(), upto.as_slice()?);
     let sums = Sums {
-        coef: numbers("coef", state, planes, Some(columns))?,
-        intercept: numbers("intercept", state, planes, None)?,
-        coef_u: numbers("coef_u", state, planes, Some(columns))?,
-        intercept_u: numbers("intercept_u", state, planes, None)?,
+        coef: numbers("coef", state, [planes, columns])?,
+        intercept: numbers("intercept", state, [planes])?,
+        coef_u: numbers("coef_u", state, [planes, columns])?,
+        intercept_u: numbers("intercept_u", state, [planes])?,
     };
-    let sums = call_on(stored_rows, |stored, signals| replayed(stored, &log, (t, upto), sums, signals))?;
+    let sums = call_on(stored_rows, |stored, signals| replayed(stored, &log, (log_t, upto), sums, signals))?;
     let out = PyDict::new(py);
-    let shape = Some([planes, columns]);
-    set_array(&out, "coef", &sums.coef, shape)?;
-    set_array(&out, "intercept", &sums.intercept, None)?;
-    set_array(&out, "coef_u", &sums.coef_u, shape)?;
-    set_array(&out, "intercept_u", &sums.intercept_u, None)?;
+    set_matrix(&out, "coef", &sums.coef, [planes, columns])?;
+    set_vector(&out, "intercept", &sums.intercept)?;
+    set_matrix(&out, "coef_u", &sums.coef_u, [planes, columns])?;
+    set_vector(&out, "intercept_u", &sums.intercept_u)?;
     Ok(out)
 }

@@ -66,9 +66,6 @@ class Averaged(Learner):
         return coef, mean(state["intercept"], state["intercept_u"], state["seen"])
 
 
-average = Averaged.predictor
-
-
 def mean(w: Any, u: Any, T: Any) -> NDArray[np.float64]:
     """Return ``((T + 1) w - u) / (T + 1)``, each operation rounded, never -0.0; for any shapes that fit."""
     terms = np.float64(T + 1)

@@ -100,9 +100,6 @@ class Model:
     def __contains__(self, name: object) -> bool:
         return name in self.keys()
 
-    def __len__(self) -> int:
-        return len(self.keys())
-
     @standard()
     def __getitem__(self, name: str) -> NDArray[Any]:
         if (model := self.copy()).due is not None and name == "coef":

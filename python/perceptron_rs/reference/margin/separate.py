@@ -106,7 +106,7 @@ def separate(
     check_signs(rows, labels)
     for name, value, choices in (("bias", bias, BIASES), ("solver", solver, SOLVERS), ("goal", goal, GOALS)):
         if value not in choices:
-            raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
     if not (tol > 0.0 and math.isfinite(tol)):
         raise ValueError(f"tol must be positive and finite, got {tol}")
     problem = MarginProblem(rows, labels, bias)
