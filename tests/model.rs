@@ -8,8 +8,8 @@ use perceptron_rs::error::{Error, Result};
 use perceptron_rs::monitor::{Flow, Monitor};
 use perceptron_rs::online::pocket::Check;
 use perceptron_rs::online::{
-    Form, Given, Kind, LEARNERS, Learner, Model, Numbers, Part, Penalty, Problem, Rule, Settings, State,
-    Training,
+    Form, Given, Kind, LEARNERS, Learner, Model, ModelRun, Numbers, Part, Penalty, Problem, Rule, Settings,
+    State,
 };
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::{Csr, Dense, Head, Matrix, Mistake, Spread, Visit};
@@ -99,19 +99,17 @@ fn zero(averaged: bool) -> Model {
 
 /// What a run of some epochs makes of a model.
 fn trained(rows: &dyn Matrix, drawn: &Drawn, kind: &'static Kind, epochs: u64) -> Model {
-    let mut model = Model::zero(kind, [PLANES, COLUMNS]).expect("memory");
+    let model = Model::zero(kind, [PLANES, COLUMNS]).expect("memory");
     let given = Given { rows, labels: (&drawn.labels).into(), sample_weight: None };
     let settings = Settings { check: Check::Epoch, ..settings(None) };
-    let mut training = Training::start(&model, given, settings, false, &()).expect("a state");
+    let mut run = ModelRun::start(model, given, settings, &()).expect("a state");
     for number in 0..epochs {
-        training.epoch(given, number, &()).expect("an epoch");
+        run.epoch(given, number, &()).expect("an epoch");
         // A look at what has been learnt so far changes nothing.
-        let mut so_far = model.clone();
-        so_far.put_in(training.learnt(&()).expect("memory"), &()).expect("memory");
-        training.end(given, number as usize, &()).expect("finite");
+        let _ = run.model(&()).expect("memory");
+        run.end(given, number as usize, &()).expect("finite");
     }
-    model.put_in(training.finish(&()).expect("memory"), &()).expect("memory");
-    model
+    run.model(&()).expect("memory")
 }
 
 #[test]

@@ -102,10 +102,6 @@ class Pass(Protocol):
     """What a pass over n examples did, for D decisions and K planes."""
 
     @property
-    def n_iter(self) -> NDArray[np.int64]:
-        """Epochs of each decision, (D,): one."""
-
-    @property
     def mistakes(self) -> NDArray[np.int64]:
         """Mistakes of each decision, (1, D)."""
 

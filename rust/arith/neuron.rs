@@ -14,6 +14,10 @@ pub enum Activation {
 }
 
 impl Activation {
+    /// By their names.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("logistic", Self::Logistic), ("relu", Self::Relu), ("tanh", Self::Tanh)];
+
     /// NaN where the activation is not finite.
     #[inline(always)]
     pub fn apply(self, z: &mut [f64]) {

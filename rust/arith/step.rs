@@ -1,7 +1,7 @@
 //! Rule 4: the step of an update, `c = (eta*s)*y` with `s` = sample weight times class weight,
 //! rounded once. A passive-aggressive step has tau in the place of eta.
 
-use crate::error::{Result, ensure};
+use crate::error::{Result, choice, ensure};
 
 /// The weight `s` of an example.
 #[inline(always)]
@@ -26,6 +26,12 @@ pub enum Aggressive {
 }
 
 impl Aggressive {
+    /// That of a kind of step; `None`: its length is the learning rate.
+    pub fn of_step(step: &str, c: f64) -> Result<Option<Self>> {
+        let kinds = [("constant", None), ("pa1", Some(Self::Pa1(c))), ("pa2", Some(Self::Pa2(c)))];
+        choice("step", step, &kinds)
+    }
+
     /// What takes the place of the learning rate, for a loss and the squared norm of the update. 0: no
     /// update is made, as of a row of zeros by PA-I. NaN: the norm is not finite.
     pub fn tau(self, loss: f64, square: f64) -> f64 {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::support_set::{Budget, Policy, SupportSet};
 use crate::arith::factor::Factor;
-use crate::error::{Error, Result};
+use crate::error::{Result, bail, ensure};
 use crate::memory::{Grow, collected, gathered, tried};
 
 /// All sets, one behind the other.
@@ -20,49 +20,40 @@ pub struct Kept<'a> {
     pub factor: Cow<'a, [f64]>,
 }
 
-fn invalid<T>(text: String) -> Result<T> {
-    Err(Error::Invalid(text))
-}
-
 impl Kept<'_> {
     /// So many sets of members among so many rows; the classes that share one are `width`.
     pub fn sets(&self, budget: &Budget, sets: usize, width: usize, rows: usize) -> Result<Vec<SupportSet>> {
         let (start, members) = (&self.start[..], self.rows.len());
         let ends = start.first() == Some(&0) && start.last() == Some(&(members as i64));
-        if start.len() != sets + 1 || !ends || start.windows(2).any(|pair| pair[0] > pair[1]) {
-            return invalid(format!(
-                "kept_start must rise from 0 to {members}, the number of members, in {} numbers",
-                sets + 1
-            ));
-        }
+        ensure!(
+            start.len() == sets + 1 && ends && start.is_sorted(),
+            "kept_start must rise from 0 to {members}, the number of members, in {} numbers",
+            sets + 1
+        );
         let sizes = || start.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
         let largest = sizes().max().unwrap_or(0);
-        if largest > budget.size {
-            let size = budget.size;
-            return invalid(format!("budget must be at least {largest}, what is kept already, got {size}"));
-        }
+        let size = budget.size;
+        ensure!(largest <= size, "budget must be at least {largest}, what is kept already, got {size}");
         let packed =
             |size: usize| if budget.policy == Policy::Projectron { size * (size + 1) / 2 } else { 0 };
         let shapes = [
             ("kept_step", self.steps.len(), members * width),
             ("kept_harm", self.harm.len(), sets),
-            ("kept_factor", self.factor.len(), sizes().map(packed).sum()),
+            ("kept_factor", self.factor.len(), sizes().fold(0, |sum, size| sum + packed(size))),
             ("kept_mistakes", self.mistakes.len(), sets),
             ("kept_number", self.numbers.len(), members),
         ];
         if let Some((name, got, needed)) = shapes.into_iter().find(|(_, got, needed)| got != needed) {
-            return invalid(format!("{name} must hold {needed} numbers for these sets, got {got}"));
+            bail!("{name} must hold {needed} numbers for these sets, got {got}");
         }
         for (name, numbers) in [("step", &self.steps), ("harm", &self.harm), ("factor", &self.factor)] {
-            if numbers.iter().any(|number| !number.is_finite()) {
-                return invalid(format!("kept_{name} must be finite"));
-            }
+            ensure!(numbers.iter().all(|number| number.is_finite()), "kept_{name} must be finite");
         }
         if let Some(least) = self.mistakes.iter().min().filter(|&&least| least < 0) {
-            return invalid(format!("kept_mistakes must be at least 0, got {least}"));
+            bail!("kept_mistakes must be at least 0, got {least}");
         }
         if let Some(row) = self.rows.iter().find(|&&row| row < 0 || row as usize >= rows) {
-            return invalid(format!("kept_row must name one of {rows} rows, got {row}"));
+            bail!("kept_row must name one of {rows} rows, got {row}");
         }
         let mut factor = &self.factor[..];
         let sets = start.windows(2).enumerate().map(|(g, pair)| {

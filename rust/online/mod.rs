@@ -3,6 +3,7 @@
 pub mod averaged;
 mod errors;
 mod model;
+mod model_run;
 pub mod perceptron;
 pub mod pocket;
 mod rule;
@@ -14,6 +15,7 @@ pub mod voted;
 mod votes;
 
 pub use model::{Drafted, Excerpt, Hyperplanes, Learnt, Memory, Model, Part, Passed, Strengths, Taken};
+pub use model_run::ModelRun;
 pub use rule::{Form, Kind, Learner, Numbers, Rule};
 pub use run::group::feed;
 pub use run::problem::{Penalty, Prechecked, Problem, Settings};
@@ -21,7 +23,7 @@ pub use run::{Epoch, EpochPart, Run, State};
 pub(crate) use scores::of_each_row;
 pub use scores::{first_largest, scores};
 pub use threads::{of_planes, worthwhile};
-pub use training::{Given, Training};
+pub use training::Given;
 pub use votes::{VoteVectors, votes};
 
 pub static LEARNERS: [(&str, &Kind); 4] = [

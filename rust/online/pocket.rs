@@ -40,6 +40,12 @@ pub enum Check {
     Epoch,
 }
 
+impl Check {
+    /// By their names.
+    pub const ALL: [(&'static str, Self); 4] =
+        [("run", Self::Run), ("ratchet", Self::Ratchet), ("update", Self::Update), ("epoch", Self::Epoch)];
+}
+
 /// A vector that took another one's place in the pocket.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Swap {

@@ -11,7 +11,7 @@ use crate::monitor::{Monitor, joined};
 use crate::online::model::{Learnt, Model, Part, Passed, Strengths};
 use crate::online::rule::{Learner, Numbers};
 use crate::online::run::problem::{Prechecked, Problem, Settings};
-use crate::online::run::{Epoch, EpochPart, Run, State};
+use crate::online::run::{Run, State};
 use crate::online::threads::of_planes;
 use crate::rows::{Labels, Layout, Matrix, OwnColumns, Table, over};
 
@@ -126,7 +126,8 @@ impl Training {
         self.settings.seed = seed;
     }
 
-    fn with<R>(
+    /// Calls `f` on the run, its problem and its learner.
+    pub fn with<R>(
         &mut self,
         given: Given,
         f: impl FnOnce(&mut Run, &Problem, &mut dyn Learner) -> Result<R>,
@@ -136,25 +137,6 @@ impl Training {
             let problem = Problem::again(rows, given.labels, given.sample_weight, settings, *found);
             f(run, &problem, &mut **learner)
         })
-    }
-
-    /// Runs the epoch of this number, which chooses its order.
-    pub fn epoch(&mut self, given: Given, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
-        self.with(given, |run, problem, learner| run.epoch(problem, learner, number, monitor))
-    }
-
-    pub fn part(
-        &mut self,
-        given: Given,
-        number: u64,
-        losses: &[f64],
-        monitor: &dyn Monitor,
-    ) -> Result<EpochPart> {
-        self.with(given, |run, problem, learner| run.part(problem, learner, number, losses, monitor))
-    }
-
-    pub fn end(&mut self, given: Given, decision: usize, monitor: &dyn Monitor) -> Result<()> {
-        self.with(given, |run, problem, learner| run.end(problem, learner, decision, monitor))
     }
 
     /// Whether no decision goes on.

@@ -1,7 +1,6 @@
 //! What tests and the reference need of the machine: the floating-point control register and the
 //! instruction sets. Private.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -9,6 +8,7 @@ use pyo3::types::{IntoPyDict, PyTuple};
 
 use crate::arith::environment;
 use crate::arith::simd::{self, InstructionSet};
+use crate::error::choice;
 
 /// Sets the floating-point control register of this thread and returns what it was.
 #[pyfunction]
@@ -66,10 +66,6 @@ impl Standard {
 /// The instruction sets that this machine can run, the best last.
 #[pyfunction]
 pub fn _instruction_sets() -> Vec<&'static str> {
-    names()
-}
-
-fn names() -> Vec<&'static str> {
     InstructionSet::available().into_iter().map(InstructionSet::name).collect()
 }
 
@@ -77,14 +73,7 @@ fn names() -> Vec<&'static str> {
 #[pyfunction]
 #[pyo3(signature = (name))]
 pub fn _force_instruction_set(name: Option<&str>) -> PyResult<()> {
-    let Some(name) = name else {
-        simd::force(None);
-        return Ok(());
-    };
-    let sets = InstructionSet::available();
-    let Some(set) = sets.into_iter().find(|set| set.name() == name) else {
-        return Err(PyValueError::new_err(format!("name must be one of {:?}, got {name:?}", names())));
-    };
-    simd::force(Some(set));
+    let sets: Vec<_> = InstructionSet::available().into_iter().map(|set| (set.name(), set)).collect();
+    simd::force(name.map(|name| choice("name", name, &sets)).transpose()?);
     Ok(())
 }

@@ -7,13 +7,14 @@ use pyo3::types::{PyAny, PyDict};
 
 use super::border::arrays::{slices, written};
 use super::border::call::{call_on, call_on_both};
-use super::border::choices::parse_tie;
 use super::border::rows::shape;
 use super::border::signals::Signals;
 use super::settings;
 use crate::arith::environment::foreign;
+use crate::error::choice;
 use crate::kernel::{self, Answer, RowSource, SupportVectors};
 use crate::online::voted::Log;
+use crate::rows::Tie;
 
 /// A function of Python that gives rows of the Gram matrix.
 pub(super) struct AskedRows<'a> {
@@ -85,7 +86,7 @@ pub fn kernel_scores<'py>(
     tie: &str,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
-    let (py, tie) = (rows.py(), parse_tie(tie)?);
+    let (py, tie) = (rows.py(), choice("tie", tie, &Tie::ALL)?);
     let kernel = settings::kernel(kernel)?;
     let ((n, _), (stored, _)) = (shape(rows)?, shape(stored_rows)?);
     let answers = answers.iter().map(|name| Answer::new(name)).collect::<Result<Vec<_>, _>>()?;

@@ -7,11 +7,11 @@ use pyo3::types::PyDict;
 
 use super::border::arrays::{copied, get, set_matrix, set_vector, started, weights, written};
 use super::border::call::{call, call_on};
-use super::border::choices::parse_activation;
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::start::EngineRun;
-use crate::error;
+use crate::arith::neuron::Activation;
+use crate::error::{self, choice};
 use crate::memory::collected;
 use crate::mlp::{self, Layer, LayerView, Network};
 use crate::online::Epoch;
@@ -47,7 +47,7 @@ fn network(state: &Bound<'_, PyDict>, columns: usize, activation: &str) -> PyRes
         let coef = started(state.py(), copied(&coef)?)?;
         found.push(Layer { coef, intercept });
     }
-    Ok(Network { layers: found, activation: parse_activation(activation)? })
+    Ok(Network { layers: found, activation: choice("activation", activation, &Activation::ALL)? })
 }
 
 fn write_network(out: &Bound<'_, PyDict>, network: &Network) -> PyResult<()> {
@@ -71,7 +71,7 @@ pub fn mlp_start<'py>(
     seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let sizes: Vec<usize> = std::iter::once(columns).chain(hidden).chain([outputs]).collect();
-    let (out, activation) = (PyDict::new(py), parse_activation(activation)?);
+    let (out, activation) = (PyDict::new(py), choice("activation", activation, &Activation::ALL)?);
     write_network(&out, &call(py, |signals| Network::start(&sizes, activation, seed, signals))?)?;
     Ok(out)
 }
@@ -87,7 +87,7 @@ pub fn mlp_scores<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (n, columns) = shape(rows)?;
-    let (layers, activation) = (layers(state, columns)?, parse_activation(activation)?);
+    let (layers, activation) = (layers(state, columns)?, choice("activation", activation, &Activation::ALL)?);
     let (mut views, mut before) = (Vec::new(), columns);
     for (coef, intercept) in &layers {
         views.push(LayerView { coef: weights("coef", coef, intercept.len(), before)?, intercept });

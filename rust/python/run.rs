@@ -82,7 +82,7 @@ fn start_kernel(
         coef: Table::new(numbers("sums", state, [planes, n])?, [planes, n])?,
         intercept: numbers("intercept", state, [planes])?,
         seen: counters(state, planes)?,
-        ages: None,
+        ..State::default()
     };
     let norms = numbers("norm", state, [planes])?;
     // All planes share the rows of the Gram matrix; these are shared out over threads.
@@ -117,7 +117,7 @@ fn start_budget(
         coef: Table::zero([planes, 0]),
         intercept: filled(0.0, planes)?,
         seen: counters(state, planes)?,
-        ages: None,
+        ..State::default()
     };
     let threads = std::mem::replace(&mut settings.threads, 1);
     let budgeted = call_on_both(data.rows.bind(py), stored_rows.bind(py), |rows, stored, signals| {
@@ -206,7 +206,7 @@ impl EngineRun for KernelRun {
         })
     }
 
-    fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
+    fn tracked(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         let tracked = call(out.py(), |signals| self.core.tracked(&self.settings, signals))?;
         write_tracked(out, tracked, &self.settings)
     }

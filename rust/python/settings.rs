@@ -5,11 +5,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::border::arrays::{copied, pairs};
-use super::border::choices::{parse_check, parse_joint, parse_step, parse_tie};
 use super::border::rows::with_rows;
+use crate::arith::step::Aggressive;
+use crate::error::choice;
 use crate::kernel::{Budget, Kernel, Policy};
+use crate::online::pocket::Check;
 use crate::online::{Given, Penalty, Settings};
-use crate::rows::{Labels, Tolerance};
+use crate::rows::{Labels, Spread, Tie, Tolerance};
 
 /// Examples, their classes and weights, as Python holds them.
 #[derive(FromPyObject)]
@@ -90,20 +92,20 @@ impl Linear<'_> {
             positive: copied(&self.positive)?,
             class_weight: pairs(&self.class_weight)?,
             eta: self.eta0,
-            tie: parse_tie(&self.tie)?,
+            tie: choice("tie", &self.tie, &Tie::ALL)?,
             fit_intercept: self.fit_intercept,
             tolerance: Tolerance {
                 margin_threshold: self.margin_threshold,
                 added_feature: self.added_feature,
                 max_mistakes: self.max_mistakes_per_example,
             },
-            joint: self.joint.as_deref().map(parse_joint).transpose()?,
+            joint: self.joint.as_deref().map(|joint| choice("joint", joint, &Spread::ALL)).transpose()?,
             penalty: self.penalty.map(|(l1, l2)| Penalty { l1, l2 }),
-            aggressive: parse_step(&self.step, self.c)?,
+            aggressive: Aggressive::of_step(&self.step, self.c)?,
             seed: self.seed,
             partition: self.partition,
             settle: self.settle,
-            check: parse_check(&self.check)?,
+            check: choice("check", &self.check, &Check::ALL)?,
             average: self.average,
             track_mistakes: self.track_mistakes,
             track_activations: self.track_activations,

@@ -58,7 +58,7 @@ pub(super) trait EngineRun: Send + Sync {
     }
 
     /// Writes what the settings track.
-    fn tracked(&self, _out: &Bound<'_, PyDict>) -> PyResult<()> {
+    fn tracked(&mut self, _out: &Bound<'_, PyDict>) -> PyResult<()> {
         Ok(())
     }
 }

@@ -9,87 +9,63 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
-use super::border::arrays::{Vector, get, set_vector};
+use super::border::arrays::{Vector, counters, get, set_vector};
 use super::border::call::{call, call_on, caught};
-use super::border::choices::{parse_step, parse_update};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::start::EngineRun;
-use crate::error;
+use crate::arith::step::Aggressive;
+use crate::error::{self, choice};
 use crate::memory::{Grow, collected, filled};
 use crate::online::Epoch;
 use crate::rows::{Matrix, OwnColumns, over};
 use crate::structured::{
-    self, Chain, ChainState, ChainWeights, CheckedFrame, Limits, SearchWeights, Sequences, Sparse, general,
+    self, Chain, ChainState, ChainWeights, CheckedFrame, Limits, Mending, SearchWeights, Sequences, Sparse,
+    general,
 };
 
-/// A matrix in the form CSR, borrowed: it is read in place.
-struct SparseArrays<'py> {
-    indptr: PyReadonlyArray1<'py, i64>,
-    indices: PyReadonlyArray1<'py, i32>,
-    data: PyReadonlyArray1<'py, f64>,
+/// A matrix in the form CSR, borrowed.
+type SparseArrays<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i32>, PyReadonlyArray1<'py, f64>);
+
+fn sparse<'a>((indptr, indices, data): &'a SparseArrays<'_>) -> PyResult<Sparse<'a>> {
+    let (indptr, indices) = (indptr.as_slice()?.into(), indices.as_slice()?.into());
+    Ok(Sparse { indptr, indices, data: data.as_slice()?.into() })
 }
 
-impl<'py> SparseArrays<'py> {
-    fn of(state: &Bound<'py, PyDict>, name: &str, suffix: &str) -> PyResult<Self> {
-        Ok(Self {
-            indptr: get(&format!("{name}_indptr{suffix}"), state)?.extract()?,
-            indices: get(&format!("{name}_indices{suffix}"), state)?.extract()?,
-            data: get(&format!("{name}_data{suffix}"), state)?.extract()?,
-        })
+/// Calls `f` on the weights of a state, which are read in place; each name is followed by `suffix`.
+fn with_weights<R>(
+    state: &Bound<'_, PyDict>,
+    suffix: &str,
+    f: impl FnOnce(ChainWeights<'_>) -> PyResult<R>,
+) -> PyResult<R> {
+    let named = |name: &str| get(&format!("{name}{suffix}"), state);
+    let matrix = |name: &str| -> PyResult<SparseArrays<'_>> {
+        let part = |part| named(&format!("{name}_{part}"));
+        Ok((part("indptr")?.extract()?, part("indices")?.extract()?, part("data")?.extract()?))
+    };
+    let start: PyReadonlyArray1<f64> = named("start")?.extract()?;
+    let end: PyReadonlyArray1<f64> = named("end")?.extract()?;
+    let transition: PyReadonlyArray2<f64> = named("transition")?.extract()?;
+    let (labels, shape) = (start.len(), transition.shape());
+    if shape != [labels, labels] || !transition.is_c_contiguous() {
+        return Err(PyValueError::new_err(format!(
+            "transition{suffix} must be C-contiguous, {labels} by {labels} for as many labels, got shape {shape:?}"
+        )));
     }
-
-    fn view(&self) -> PyResult<Sparse<'_>> {
-        Ok(Sparse {
-            indptr: self.indptr.as_slice()?.into(),
-            indices: self.indices.as_slice()?.into(),
-            data: self.data.as_slice()?.into(),
-        })
-    }
+    let pair = state.contains("pair_indptr")?.then(|| matrix("pair")).transpose()?;
+    f(ChainWeights {
+        emission: sparse(&matrix("emission")?)?,
+        transition: transition.as_slice()?.into(),
+        start: start.as_slice()?.into(),
+        end: end.as_slice()?.into(),
+        pair: pair.as_ref().map(sparse).transpose()?,
+    })
 }
 
-/// The arrays of `ChainWeights`.
-struct ChainArrays<'py> {
-    emission: SparseArrays<'py>,
-    transition: PyReadonlyArray2<'py, f64>,
-    start: PyReadonlyArray1<'py, f64>,
-    end: PyReadonlyArray1<'py, f64>,
-    pair: Option<SparseArrays<'py>>,
-}
-
-impl<'py> ChainArrays<'py> {
-    /// Those of a state, each name followed by `suffix`.
-    fn of(state: &Bound<'py, PyDict>, suffix: &str) -> PyResult<Self> {
-        let start: PyReadonlyArray1<f64> = get(&format!("start{suffix}"), state)?.extract()?;
-        let transition: PyReadonlyArray2<f64> = get(&format!("transition{suffix}"), state)?.extract()?;
-        let labels = start.as_array().len();
-        if transition.shape() != [labels, labels] || !transition.is_c_contiguous() {
-            return Err(PyValueError::new_err(format!(
-                "transition{suffix} must be C-contiguous, {labels} by {labels} for as many labels, got shape {:?}",
-                transition.shape()
-            )));
-        }
-        Ok(Self {
-            emission: SparseArrays::of(state, "emission", suffix)?,
-            transition,
-            start,
-            end: get(&format!("end{suffix}"), state)?.extract()?,
-            pair: state
-                .contains("pair_indptr")?
-                .then(|| SparseArrays::of(state, "pair", suffix))
-                .transpose()?,
-        })
-    }
-
-    fn weights(&self) -> PyResult<ChainWeights<'_>> {
-        Ok(ChainWeights {
-            emission: self.emission.view()?,
-            transition: self.transition.as_slice()?.into(),
-            start: self.start.as_slice()?.into(),
-            end: self.end.as_slice()?.into(),
-            pair: self.pair.as_ref().map(SparseArrays::view).transpose()?,
-        })
-    }
+/// The same with all that a run goes on from.
+fn with_state<R>(state: &Bound<'_, PyDict>, f: impl FnOnce(ChainState<'_>) -> PyResult<R>) -> PyResult<R> {
+    let seen = counters(state, 1)?[0];
+    with_weights(state, "", |weights| with_weights(state, "_u", |sums| f(ChainState { weights, sums, seen })))
 }
 
 fn set_weights(out: &Bound<'_, PyDict>, weights: ChainWeights, suffix: &str) -> PyResult<()> {
@@ -111,16 +87,6 @@ fn set_weights(out: &Bound<'_, PyDict>, weights: ChainWeights, suffix: &str) -> 
     vector("start", weights.start)?;
     vector("end", weights.end)?;
     weights.pair.map_or(Ok(()), |pair| matrix("pair", pair))
-}
-
-fn seen_of(state: &Bound<'_, PyDict>) -> PyResult<u64> {
-    let seen: PyReadonlyArray1<i64> = get("seen", state)?.extract()?;
-    match seen.as_slice()? {
-        &[seen] if seen >= 0 => Ok(seen as u64),
-        other => {
-            Err(PyValueError::new_err(format!("seen must hold one number of at least 0, got {other:?}")))
-        }
-    }
 }
 
 /// The attributes of `Sequences`.
@@ -167,28 +133,29 @@ impl Sequenced {
             settings.extract()?;
         let sequences = Sequences::new(lengths.as_slice()?, shape(rows.bind(data.py()))?.0)?;
         let chosen = chosen.map(|chosen| collected(chosen.as_array().iter().copied())).transpose()?;
-        let mending = parse_update(&update)?;
-        let aggressive = parse_step(&step, c)?;
+        let mending = choice("update", &update, &Mending::ALL)?;
+        let aggressive = Aggressive::of_step(&step, c)?;
         let settings =
             structured::ChainSettings { eta, beam, mending, aggressive, seed, partition, track_answers };
         // A copy, so that another thread that writes to the labels cannot make them too large.
         let labels = collected(labels.as_array().iter().copied())?;
         let chain = Chain::new(labels, sequences, chosen, settings)?;
-        let (weights, sums) = (ChainArrays::of(state, "")?, ChainArrays::of(state, "_u")?);
-        let begin = ChainState { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
-        let (py, columns) = (data.py(), shape(rows.bind(data.py()))?.1);
-        let weighted = call(py, |signals| begin.weighted(columns, signals))?;
-        let (run, own) = call_on(rows.bind(py), |rows, signals| {
-            let own = rows.own_columns(begin.weights.labels(), &weighted, signals)?.map(OwnColumns::sorted);
-            let begin = match &own {
-                Some(own) => {
-                    begin.check(columns, signals)?;
-                    begin.take(&own.chosen, signals)?
-                }
-                None => begin,
-            };
-            let start = |rows: &dyn Matrix| structured::ChainRun::start(rows, chain, &begin, signals);
-            Ok((over(rows, own.as_ref(), start)?, own))
+        let columns = shape(rows.bind(data.py()))?.1;
+        let (run, own) = with_state(state, |begin| {
+            call_on(rows.bind(data.py()), |rows, signals| {
+                let weighted = begin.weighted(columns, signals)?;
+                let own =
+                    rows.own_columns(begin.weights.labels(), &weighted, signals)?.map(OwnColumns::sorted);
+                let begin = match &own {
+                    Some(own) => {
+                        begin.check(columns, signals)?;
+                        begin.take(&own.chosen, signals)?
+                    }
+                    None => begin,
+                };
+                let start = |rows: &dyn Matrix| structured::ChainRun::start(rows, chain, &begin, signals);
+                Ok((over(rows, own.as_ref(), start)?, own))
+            })
         })?;
         Ok(Self { rows, run, own, columns, track_answers })
     }
@@ -218,7 +185,7 @@ impl EngineRun for Sequenced {
         set_vector(out, "seen", &[seen as i64])
     }
 
-    fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
+    fn tracked(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         if self.track_answers {
             set_vector(out, "answers", self.run.answers())?;
         }
@@ -229,10 +196,9 @@ impl EngineRun for Sequenced {
 /// Averaged weights of a state.
 #[pyfunction]
 pub fn sequence_average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
-    let (weights, sums) = (ChainArrays::of(state, "")?, ChainArrays::of(state, "_u")?);
-    let learnt = ChainState { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
-    let averages = call(state.py(), |signals| structured::averages(&learnt, signals))?;
-    let out = PyDict::new(state.py());
+    let py = state.py();
+    let averages = with_state(state, |learnt| call(py, |signals| structured::averages(&learnt, signals)))?;
+    let out = PyDict::new(py);
     set_weights(&out, averages, "")?;
     Ok(out)
 }
@@ -355,59 +321,33 @@ pub struct SequenceWeights {
 #[pyfunction]
 pub fn sequence_weights(weights: &Bound<'_, PyDict>) -> PyResult<SequenceWeights> {
     let (py, own) = (weights.py(), weights.copy()?);
-    let arrays = ChainArrays::of(&own, "")?;
-    let view = arrays.weights()?;
-    let checked = call(py, |signals| CheckedFrame::new(&view, signals))?;
+    let checked = with_weights(&own, "", |weights| call(py, |signals| CheckedFrame::new(&weights, signals)))?;
     Ok(SequenceWeights { arrays: own.unbind(), checked })
-}
-
-/// The arguments of a search, borrowed.
-struct Searched<'py> {
-    sequences: Sequences,
-    arrays: ChainArrays<'py>,
-    ready: Option<Bound<'py, SequenceWeights>>,
-    beam: Option<usize>,
-    allowed: Option<Vec<bool>>,
-    forbidden: Option<Vec<bool>>,
 }
 
 /// The labels that each row may have, and those that may not follow another one.
 type Masks<'py> = (Option<PyReadonlyArray2<'py, bool>>, Option<PyReadonlyArray2<'py, bool>>);
 
-impl<'py> Searched<'py> {
-    fn new(
-        rows: &Bound<'py, PyAny>,
-        lengths: &PyReadonlyArray1<'py, i64>,
-        weights: &Bound<'py, PyAny>,
-        beam: Option<usize>,
-        (allowed, forbidden): Masks<'py>,
-    ) -> PyResult<Self> {
-        let (n, _) = shape(rows)?;
-        let sequences = Sequences::new(lengths.as_slice()?, n)?;
-        let ready = weights.cast::<SequenceWeights>().ok().cloned();
-        let arrays = match &ready {
-            Some(ready) => ChainArrays::of(ready.get().arrays.bind(rows.py()), "")?,
-            None => ChainArrays::of(weights.cast()?, "")?,
-        };
-        let labels = arrays.start.as_array().len();
+/// What a search of the core finds.
+fn searched<'py, T: Send>(
+    rows: &Bound<'py, PyAny>,
+    lengths: &PyReadonlyArray1<'py, i64>,
+    weights: &Bound<'py, PyAny>,
+    (beam, (allowed, forbidden)): (Option<usize>, Masks<'py>),
+    search: impl FnOnce(&dyn Matrix, &Sequences, SearchWeights, Limits, &Signals) -> error::Result<T> + Send,
+) -> PyResult<T> {
+    let (n, _) = shape(rows)?;
+    let sequences = Sequences::new(lengths.as_slice()?, n)?;
+    let ready = weights.cast::<SequenceWeights>().ok().map(Bound::get);
+    let arrays = ready.map_or_else(|| weights.cast(), |ready| Ok(ready.arrays.bind(rows.py())))?;
+    with_weights(arrays, "", |weights| {
+        let labels = weights.labels();
         let allowed = allowed.map(|given| mask("allowed", &given, [n, labels])).transpose()?;
         let forbidden = forbidden.map(|given| mask("forbidden", &given, [labels, labels])).transpose()?;
-        Ok(Self { sequences, arrays, ready, beam, allowed, forbidden })
-    }
-
-    /// What a search of the core finds.
-    fn run<T: Send>(
-        &self,
-        rows: &Bound<'py, PyAny>,
-        search: impl FnOnce(&dyn Matrix, &Sequences, SearchWeights, Limits, &Signals) -> error::Result<T> + Send,
-    ) -> PyResult<T> {
-        let (weights, sequences) = (self.arrays.weights()?, &self.sequences);
-        let checked = self.ready.as_ref().map(|ready| &ready.get().checked);
-        let weights = SearchWeights { weights: &weights, checked };
-        let (allowed, forbidden) = (self.allowed.as_deref(), self.forbidden.as_deref());
-        let limits = Limits { beam: self.beam, allowed, forbidden };
-        call_on(rows, |rows, signals| search(rows, sequences, weights, limits, signals))
-    }
+        let limits = Limits { beam, allowed: allowed.as_deref(), forbidden: forbidden.as_deref() };
+        let weights = SearchWeights { weights: &weights, checked: ready.map(|ready| &ready.checked) };
+        call_on(rows, |rows, signals| search(rows, &sequences, weights, limits, signals))
+    })
 }
 
 /// Numbers of all rows, and others.
@@ -425,10 +365,11 @@ pub fn sequence_decode<'py>(
     allowed: Option<PyReadonlyArray2<'py, bool>>,
     forbidden: Option<PyReadonlyArray2<'py, bool>>,
 ) -> PyResult<LabelsAnd<'py>> {
-    let searched = Searched::new(rows, &lengths, weights, beam, (allowed, forbidden))?;
-    let (path, scores) = searched.run(rows, |rows, sequences, weights, limits, signals| {
-        structured::decode(rows, sequences, weights, limits, threads, signals)
-    })?;
+    let limits = (beam, (allowed, forbidden));
+    let (path, scores) =
+        searched(rows, &lengths, weights, limits, |rows, sequences, weights, limits, signals| {
+            structured::decode(rows, sequences, weights, limits, threads, signals)
+        })?;
     Ok((PyArray1::from_vec(rows.py(), path), PyArray1::from_vec(rows.py(), scores)))
 }
 
@@ -445,8 +386,8 @@ pub fn sequence_k_best<'py>(
     allowed: Option<PyReadonlyArray2<'py, bool>>,
     forbidden: Option<PyReadonlyArray2<'py, bool>>,
 ) -> PyResult<(Vector<'py, u32>, Vector<'py, f64>, Vector<'py, i64>)> {
-    let searched = Searched::new(rows, &lengths, weights, beam, (allowed, forbidden))?;
-    let best = searched.run(rows, |rows, sequences, weights, limits, signals| {
+    let limits = (beam, (allowed, forbidden));
+    let best = searched(rows, &lengths, weights, limits, |rows, sequences, weights, limits, signals| {
         structured::k_best(rows, sequences, weights, k, limits, threads, signals)
     })?;
     let py = rows.py();
@@ -471,10 +412,11 @@ pub fn sequence_margins<'py>(
     allowed: Option<PyReadonlyArray2<'py, bool>>,
     forbidden: Option<PyReadonlyArray2<'py, bool>>,
 ) -> PyResult<LabelsAnd<'py>> {
-    let searched = Searched::new(rows, &lengths, weights, beam, (allowed, forbidden))?;
-    let (path, margins) = searched.run(rows, |rows, sequences, weights, limits, signals| {
-        structured::margins(rows, sequences, weights, limits, threads, signals)
-    })?;
+    let limits = (beam, (allowed, forbidden));
+    let (path, margins) =
+        searched(rows, &lengths, weights, limits, |rows, sequences, weights, limits, signals| {
+            structured::margins(rows, sequences, weights, limits, threads, signals)
+        })?;
     Ok((PyArray1::from_vec(rows.py(), path), PyArray1::from_vec(rows.py(), margins)))
 }
 

@@ -24,6 +24,12 @@ pub enum Mending {
     MaxViolation,
 }
 
+impl Mending {
+    /// By their names.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("full", Self::Full), ("early", Self::Early), ("max_violation", Self::MaxViolation)];
+}
+
 /// Writes into `path` the prefix to be compared with that of `truth`, and returns its length; 0 if
 /// the answer is right, or if there is none. `None`: a score of the truth is not finite.
 pub(super) fn compare<N: Number, C: Columns<N>>(

@@ -148,7 +148,7 @@ class RunLearnt(Learnt):
     of_pass: ClassVar[OfPass] = {
         **Learnt.of_pass,
         "n_iter": lambda last: 1,  # noqa: ARG005
-        "n_iter_per_class": lambda last: last.n_iter,
+        "n_iter_per_class": lambda last: np.ones_like(last.mistakes[0]),
         "n_mistakes": lambda last: last.n_mistakes,
         "mistakes_per_epoch": lambda last: last.mistakes,
         "mistakes_per_example": lambda last: last.mistakes_per_example,

@@ -6,8 +6,8 @@ use std::ffi::c_int;
 use numpy::ndarray::{Dimension, IntoDimension};
 use numpy::npyffi::{PY_ARRAY_API, npy_intp};
 use numpy::{
-    Element, PyArray, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray, PyReadonlyArray1,
-    PyReadonlyArray2, PyUntypedArrayMethods,
+    Element, PyArray, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -69,11 +69,6 @@ pub fn weights<'a>(
     })
 }
 
-pub fn vector(name: &str, array: &PyReadonlyArray1<f64>, planes: usize) -> PyResult<Vec<f64>> {
-    check_shape(name, array.shape(), &[planes])?;
-    copied(array)
-}
-
 pub fn counters(state: &Bound<'_, PyDict>, planes: usize) -> PyResult<Vec<u64>> {
     let count = |seen: i64| {
         u64::try_from(seen).map_err(|_| Error::Invalid(format!("seen must be at least 0, got {seen}")))
@@ -117,7 +112,7 @@ fn in_c_order<'a, T: Element, D: Dimension>(array: &'a PyReadonlyArray<T, D>) ->
     array.as_slice().ok().filter(|_| array.is_c_contiguous())
 }
 
-pub(super) fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
+pub fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
     if got == needed {
         return Ok(());
     }
@@ -132,15 +127,11 @@ pub fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, P
         .ok_or_else(|| PyValueError::new_err(format!("state lacks {name:?}, which the learner needs")))
 }
 
-/// A vector of the state, read where it stands.
-pub fn array<'py, T: Element>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<PyReadonlyArray1<'py, T>> {
-    get(name, state)?.extract()
-}
-
 /// Vectors of a state, read where they stand, as slices that are called as they are there.
 macro_rules! slices {
     ($state:expr, $($name:ident: $T:ty),+) => {
-        $(let $name = $crate::python::border::arrays::array::<$T>(stringify!($name), $state)?;)+
+        $(let $name: numpy::PyReadonlyArray1<$T> =
+            $crate::python::border::arrays::get(stringify!($name), $state)?.extract()?;)+
         $(let $name = $name.as_slice()?;)+
     };
 }

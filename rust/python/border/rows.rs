@@ -300,15 +300,13 @@ impl Arrays<'_> {
 
 /// Wrap a C-contiguous matrix of one of the nine storage types, without copying it.
 #[pyfunction]
-pub fn dense_rows(values: &Bound<'_, PyAny>) -> PyResult<CoreRows> {
+pub fn dense_rows(values: Bound<'_, PyAny>) -> PyResult<CoreRows> {
     let Ok(array) = values.cast::<PyUntypedArray>() else {
         return Err(PyTypeError::new_err(format!("values must be a NumPy array, got {}", values.get_type())));
     };
-    let [len, columns] = *array.shape() else { return Err(not_stored(values, Some(2))?) };
-    with_value_type!(values, Ix2, |typed| {
-        slice("values", &typed.try_readonly().map_err(PyErr::from)?)?;
-        Ok(CoreRows { stored: Stored::Dense(values.clone().unbind()), shape: (len, columns) })
-    })
+    let [len, columns] = *array.shape() else { return Err(not_stored(&values, Some(2))?) };
+    read_dense(&values, None, false, &mut |_| ())?;
+    Ok(CoreRows { stored: Stored::Dense(values.unbind()), shape: (len, columns) })
 }
 
 /// Wrap the three arrays of a CSR matrix, without copying them.

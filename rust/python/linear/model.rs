@@ -319,16 +319,8 @@ impl PyModel {
         if finite { Ok(Some(to_vector(rows.py(), &out)?)) } else { Ok(None) }
     }
 
-    /// Learn from the rows in their order. After an error or Ctrl-C nothing has changed.
-    ///
-    /// `rows` are those of the engine, a C-contiguous matrix, or a tuple of the arguments of `csr_rows`; `y`
-    /// are labels in the kind of type that the classes of the rule have, or as `Data` has them, if
-    /// `encoded`. `last_pass.note` is the `note` of the last pass.
-    ///
-    /// `owner` are the attributes of an estimator: if its `_learnt` has another model when the pass is made,
-    /// for what reads rows and labels may run code of others, nothing is done: the answer is False. So it is
-    /// if somebody is among the `turns` then, or if the pass takes so long that other threads run meanwhile;
-    /// None: the caller has the turn.
+    /// Learn from the rows in their order: see `perceptron_rs.engines.Model`. After an error or Ctrl-C nothing has
+    /// changed.
     #[pyo3(signature = (rule, rows, y, sample_weight=None, owner=None, turns=None, *, encoded=false,
                         track_activations=false, note=None))]
     fn learn(

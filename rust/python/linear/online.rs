@@ -7,7 +7,7 @@ use crate::arith::elementary::Function;
 use crate::error::choice;
 use crate::online::{self, perceptron};
 use crate::order::{SplitMix64, shuffle};
-use crate::python::border::arrays::{filled_by, vector, weights, written};
+use crate::python::border::arrays::{check_shape, copied, filled_by, weights, written};
 use crate::python::border::call::{call, call_on};
 use crate::python::border::rows::shape;
 
@@ -23,7 +23,8 @@ pub fn scores<'py>(
     let (n, columns) = shape(rows)?;
     let planes = coef.shape()[0];
     let coef = weights("coef", &coef, planes, columns)?;
-    let intercept = vector("intercept", &intercept, planes)?;
+    check_shape("intercept", intercept.shape(), &[planes])?;
+    let intercept = copied(&intercept)?;
     written(rows.py(), [n, planes], |out| {
         call_on(rows, |rows, signals| online::scores(rows, coef, &intercept, threads, signals, out))
     })

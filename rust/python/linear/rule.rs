@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::memory::{collected, filled, gathered};
 use crate::online::{self, Passed, Settings};
-use crate::python::border::arrays::{joined, to_array, to_vector};
+use crate::python::border::arrays::{joined, to_array};
 use crate::python::settings::Linear;
 use crate::rows::Layout;
 
@@ -132,11 +132,6 @@ impl PyPass {
     }
 
     #[getter]
-    fn n_iter<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        to_vector(py, &filled(1, self.passed.mistakes.len())?)
-    }
-
-    #[getter]
     fn n_mistakes(&self) -> i64 {
         self.passed.mistakes.iter().sum()
     }
@@ -167,15 +162,15 @@ pub fn vector_of<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>
 }
 
 pub fn weights_of(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-    fn read<T: Element + Copy>(array: &Bound<'_, PyAny>, f: impl Fn(T) -> f64) -> Option<PyResult<Vec<f64>>> {
-        array.cast::<PyArray1<T>>().ok()?;
-        Some(vector_of::<T>(array).and_then(|values| Ok(collected(values.into_iter().map(f))?)))
-    }
     if array.cast::<PyArray1<f64>>().is_ok() {
         return vector_of(array);
     }
-    if let Some(found) = read(array, |w: f32| f64::from(w)).or_else(|| read(array, |w: i64| w as f64)) {
-        return found; // to ask NumPy takes as long as a third of a pass
+    // To ask NumPy takes as long as a third of a pass.
+    if array.cast::<PyArray1<f32>>().is_ok() {
+        return Ok(collected(vector_of::<f32>(array)?.into_iter().map(f64::from))?);
+    }
+    if array.cast::<PyArray1<i64>>().is_ok() {
+        return Ok(collected(vector_of::<i64>(array)?.into_iter().map(|weight| weight as f64))?);
     }
     // `astype` would let other threads learn meanwhile.
     let list = array.cast::<PyUntypedArray>()?.call_method0("tolist")?.cast_into::<PyList>()?;

@@ -4,12 +4,13 @@ use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::error::choice;
 use crate::online::voted::{Log, Sums, replay as replayed};
 use crate::online::{self, VoteVectors};
 use crate::python::border::arrays::{get, numbers, set_matrix, set_vector, slices, standing, written};
 use crate::python::border::call::{call_on, call_on_both};
-use crate::python::border::choices::parse_tie;
 use crate::python::border::rows::shape;
+use crate::rows::Tie;
 
 /// The votes (n, K) of all weight vectors for every row.
 #[pyfunction]
@@ -21,7 +22,7 @@ pub fn votes<'py>(
     tie: &str,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let (py, tie) = (rows.py(), parse_tie(tie)?);
+    let (py, tie) = (rows.py(), choice("tie", tie, &Tie::ALL)?);
     let ((n, _), (stored, columns)) = (shape(rows)?, shape(stored_rows)?);
     slices!(state, log_start: i64, log_row: i64, log_step: f64, log_bias: f64, log_count: i64);
     let log = Log::new(log_start, log_row, log_step, log_bias, stored)?;

@@ -13,6 +13,12 @@ pub enum Spread {
     Proportional,
 }
 
+impl Spread {
+    /// By their names.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("max", Self::Max), ("uniform", Self::Uniform), ("proportional", Self::Proportional)];
+}
+
 /// What the scores of an example say.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {

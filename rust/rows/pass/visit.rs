@@ -16,6 +16,9 @@ pub enum Tie {
 }
 
 impl Tie {
+    /// By their names.
+    pub const ALL: [(&'static str, Self); 2] = [("mistake", Self::Mistake), ("positive", Self::Positive)];
+
     /// Whether `m = y*a` is a mistake: it has to pass `threshold`. Written so that NaN is one.
     #[inline(always)]
     #[expect(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool, reason = "of NaN")]

@@ -38,11 +38,6 @@ class Pass:
     note: Any
 
     @property
-    def n_iter(self) -> NDArray[np.int64]:
-        """One epoch of each decision."""
-        return np.ones(self.mistakes.shape[1], dtype=np.int64)
-
-    @property
     def n_mistakes(self) -> int:
         """Mistakes of all decisions."""
         return int(np.add.reduce(self.mistakes, axis=None))
