@@ -9,7 +9,7 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, _core, reference
-from perceptron_rs.engines import ENGINES, Draft, Engine, Model, RunOfPlanes, get_engine
+from perceptron_rs.engines import ENGINES, Engine, Model, RunOfPlanes, get_engine
 
 FUNCTIONS = [name for name, member in vars(Engine).items() if inspect.isfunction(member) and name[0] != "_"]
 
@@ -24,7 +24,7 @@ def test_the_protocol_is_what_the_reference_exports():
     given_on = {
         name for name, part in vars(reference).items() if name[0] != "_" and not inspect.ismodule(part)
     }
-    assert {*FUNCTIONS, "ARITHMETIC_VERSION", "Model", "Rule", "Draft"} == given_on
+    assert {*FUNCTIONS, "ARITHMETIC_VERSION", "Model", "Rule"} == given_on
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -35,7 +35,7 @@ def test_signatures_are_those_of_the_protocol(engine, name):
 def test_the_core_exports_nothing_else():
     public = {name for name in dir(_core) if not name.startswith("_")}
     of_no_engine = {"read_svmlight", "read_svmlight_part", "smallest", "crc32", "Blake3", "row_digests"}
-    of_no_engine |= {"attribute_rows", "SequenceWeights"}
+    of_no_engine |= {"attribute_rows", "SequenceWeights", "Draft"}
     of_no_engine |= {"NGrams", "hashed_texts", "murmur3", "normalized", "added_rows"}  # texts
     assert public == {
         *FUNCTIONS,
@@ -46,7 +46,6 @@ def test_the_core_exports_nothing_else():
         "Pass",
         "Rule",
         "Run",
-        "Draft",
     }
 
 
@@ -54,12 +53,6 @@ def test_the_core_exports_nothing_else():
 def test_runs_are_those_of_the_protocol(name):
     for run in (_core.Run, reference.linear.model.ModelRun):
         assert parameters(getattr(run, name)) == parameters(getattr(RunOfPlanes, name))
-
-
-@pytest.mark.parametrize("name", ["learn", "at", "put", "model"])
-def test_drafts_are_those_of_the_protocol(name):
-    for draft in (_core.Draft, reference.Draft):
-        assert parameters(getattr(draft, name)) == parameters(getattr(Draft, name))
 
 
 @pytest.mark.parametrize("name", ["keys", "state", "learn", "scores", "first_largest", "copy"])

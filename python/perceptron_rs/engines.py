@@ -241,30 +241,6 @@ class Model(LinearModel, Protocol):
         """Return another one that learns on its own; without ``last_pass``, that is None."""
 
 
-class Draft(Protocol):
-    """A copy of a linear model, on which passes over sparse rows are tried and taken back.
-
-    An excerpt has numbers by the names of a state: "coef" (and the sums "coef_u") at "places", which rise;
-    that of plane k in column j is ``j * K + k``. "seen", "intercept" (and "intercept_u") are of all planes.
-    """
-
-    def learn(self, data: Data, settings: Linear, number: int) -> tuple[Epoch, State, State]:
-        """Visit the examples as a run does in the epoch of this number, and take that back.
-
-        Returns what the epoch did, an excerpt of what it has changed, and what the settings track.
-        ValueError for dense rows, a penalty, several threads, or class weights of 0.
-        """
-
-    def at(self, places: NDArray[np.int64]) -> State:
-        """Return an excerpt of these places."""
-
-    def put(self, now: State) -> None:
-        """Put in the numbers of an excerpt."""
-
-    def model(self) -> LinearModel:
-        """Return what has been learnt."""
-
-
 class Models(Protocol):
     """The models of an engine."""
 
@@ -303,10 +279,6 @@ class Engine(Protocol):
     @property
     def Model(self) -> Models:  # noqa: N802  a class
         """What learns, and what has been learnt."""
-
-    @property
-    def Draft(self) -> Callable[[OwnModel], Draft]:  # noqa: N802  a class
-        """What tries passes; ValueError for a model whose penalties are pending."""
 
     @property
     def Rule(self) -> Callable[[Linear, NDArray[np.generic]], Rule]:  # noqa: N802  a class

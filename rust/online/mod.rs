@@ -14,7 +14,9 @@ mod training;
 pub mod voted;
 mod votes;
 
-pub use model::{Drafted, Excerpt, Hyperplanes, Learnt, Memory, Model, Part, Passed, Strengths, Taken};
+pub use model::{
+    Drafted, Excerpt, Hyperplanes, Learnt, Memory, Model, Part, Passed, Share, Strengths, Taken,
+};
 pub use model_run::ModelRun;
 pub use rule::{Form, Kind, Learner, Numbers, Rule};
 pub use run::group::feed;

@@ -98,7 +98,8 @@ impl ModelRun {
         })
     }
 
-    fn finish(&mut self, monitor: &dyn Monitor) -> Result<Learnt> {
+    /// All that has been learnt, taken out: it learns no more.
+    pub fn finish(&mut self, monitor: &dyn Monitor) -> Result<Learnt> {
         self.training.take().ok_or_else(is_over)?.finish(monitor)
     }
 

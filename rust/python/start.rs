@@ -17,7 +17,7 @@ use super::run::KernelRun;
 use super::structured::Sequenced;
 use crate::error;
 use crate::memory::collected;
-use crate::online::{Epoch, EpochPart};
+use crate::online::{Epoch, EpochPart, Learnt};
 
 /// What runs: planes, a chain or a network.
 pub(super) trait EngineRun: Send + Sync {
@@ -43,6 +43,11 @@ pub(super) trait EngineRun: Send + Sync {
 
     fn end(&mut self, _py: Python<'_>, _decision: usize, _signals: &Signals) -> PyResult<error::Result<()>> {
         Ok(Ok(()))
+    }
+
+    /// All that planes have learnt, taken out: nothing else is done with the run afterwards.
+    fn finish(&mut self, _py: Python<'_>) -> PyResult<Learnt> {
+        Err(PyValueError::new_err("runs must be of planes; mix shares of the others"))
     }
 
     /// What has been learnt so far.
@@ -85,7 +90,7 @@ pub(super) fn report<'py>(py: Python<'py>, epoch: &Epoch) -> PyResult<Bound<'py,
 /// A learner at work.
 #[pyclass(name = "Run", module = "perceptron_rs._core")]
 pub struct PyRun {
-    work: Box<dyn EngineRun>,
+    pub(super) work: Box<dyn EngineRun>,
     keep_on_interrupt: bool,
     /// What the last part did.
     #[pyo3(get)]

@@ -580,8 +580,7 @@ def test_few_columns_of_many_learn_what_all_columns_learn(engine, cls, parameter
         model = cls(**options, callback=lambda record, seen=seen: seen.append(record.model().coef_.tobytes()))
         model.fit(X, y)
         # The core makes one of all columns at once; arrays stay packed.
-        are_arrays = engine == "reference" or "n_partitions" in parameters
-        assert isinstance(model._model, PackedModel) == (are_arrays and len(files) == 0)
+        assert isinstance(model._model, PackedModel) == (engine == "reference" and len(files) == 0)
         model.set_params(callback=None).save(tmp_path / "model")
         files.append([(tmp_path / "model").read_bytes(), model.coef_.tobytes(), model.predict(X).tobytes()])
         files[-1] += seen
@@ -593,8 +592,9 @@ def test_few_columns_of_many_learn_what_all_columns_learn(engine, cls, parameter
 def test_columns_are_left_out_where_they_are_many():
     X = sp.csr_matrix(np.eye(4, 64))
     stored = {"rows_indptr": X.indptr, "rows_indices": X.indices, "rows_values": X.data}
-    few = FewColumns.of(stored, 64)
+    few = FewColumns.of(stored, 64, 1)
     assert few is not None
     assert few.stored["rows_indices"].tolist() == [0, 1, 2, 3]
-    assert FewColumns.of(stored, 7) is None
-    assert FewColumns.of({"rows": np.zeros((1, 100))}, 100) is None
+    assert FewColumns.of(stored, 7, 9) is None
+    assert FewColumns.of(stored, 31, 1) is None
+    assert FewColumns.of({"rows": np.zeros((1, 100))}, 100, 1) is None

@@ -6,23 +6,29 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs import _core
 from perceptron_rs.arrays.named import State
-from perceptron_rs.engines import Engine, RunState
+from perceptron_rs.engines import Engine, Model, RunOfModel, RunState
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.mixing.shares import (
     DraftState,
     Share,
     apply_change,
     mix,
+    overflow,
     share_of_draft,
     share_of_pass,
+    weight,
+    whole_epoch,
 )
 from perceptron_rs.settings import Chain, Data, Epoch, Linear
+
+T = TypeVar("T")
 
 
 class PartitionPass(NamedTuple):
@@ -32,9 +38,9 @@ class PartitionPass(NamedTuple):
     tracked: State
 
 
-#: Makes the passes of an epoch: given the state, the number of the epoch and the decisions that have ended,
-#: returns the mixed state, the report of the epoch, and what each partition tracked.
-RoundFunction: TypeAlias = Callable[[State, int, Collection[int]], tuple[State, Epoch, Sequence[State]]]
+#: Makes the passes of an epoch: given what has been learnt, the number of the epoch and the decisions that
+#: have ended, returns what is mixed, the report of the epoch, and what each partition tracked.
+RoundFunction: TypeAlias = Callable[[Any, int, Collection[int]], tuple[RunState, Epoch, Sequence[State]]]
 
 
 def make_pass(
@@ -47,20 +53,31 @@ def make_pass(
     ended: Iterable[int],
 ) -> PartitionPass:
     """Learn from a partition once; ``settings`` say which one it is."""
-    begin = perf_counter()
-    run = engine.start(data, engine.Model.from_state(settings.learner, state), settings)
-    for decision in ended:
-        run.end(decision)
-    epoch = run.epoch(number)
+    begin, model = perf_counter(), engine.Model.from_state(settings.learner, state)
+    run, epoch = _one_epoch(engine, data, settings, model, number, ended)
     share = share_of_pass(state, run.state().state(), epoch, mixing, perf_counter() - begin)
     return PartitionPass(share, run.tracked())
+
+
+def _one_epoch(
+    engine: Engine,
+    data: Data,
+    settings: Linear | Chain,
+    model: Model,
+    number: int,
+    ended: Iterable[int],
+) -> tuple[RunOfModel, Epoch]:
+    run = engine.start(data, model, settings)
+    for decision in ended:
+        run.end(decision)
+    return run, run.epoch(number)
 
 
 class Mixed:
     """A learner at work on partitions; see `perceptron_rs.engines.Run`."""
 
-    def __init__(self, state: State, make_round: RoundFunction) -> None:
-        self._state, self._round = _copied(state), make_round
+    def __init__(self, state: RunState, make_round: RoundFunction) -> None:
+        self._state, self._round = state if isinstance(state, DraftState) else _copied(state), make_round
         self._ended: set[int] = set()
         self._mistakes: list[Any] = []  # on the examples of each partition
 
@@ -81,16 +98,17 @@ class Mixed:
 
     def state(self) -> RunState:
         """Return a copy of what has been learnt."""
-        return self._state.model() if isinstance(self._state, DraftState) else _copied(self._state)
+        return _copied(self._state)
 
     def tracked(self) -> State:
         """Return the mistakes on each example, if they are counted."""
         return {"mistakes_per_example": np.concatenate(self._mistakes)} if self._mistakes else {}
 
 
-def _copied(state: State) -> State:
-    is_lent = isinstance(state, DraftState)
-    return state if is_lent else {name: array.copy() for name, array in state.items()}
+def _copied(state: RunState) -> RunState:
+    if isinstance(state, DraftState):
+        return state.model()
+    return {name: array.copy() for name, array in state.items()} if isinstance(state, dict) else state.copy()
 
 
 def in_threads(
@@ -99,9 +117,17 @@ def in_threads(
     """Return a function that learns from each partition in memory once, on so many threads, and mixes."""
     numbered = [replace(settings, partition=p) for p in range(len(parts))]
 
-    def make_round(state: State, number: int, ended: Collection[int]) -> tuple[State, Epoch, Sequence[State]]:
+    def of_each(learn: Callable[[Data, Linear | Chain], T]) -> Sequence[T]:
+        if threads == 1:
+            return list(map(learn, parts, numbered))
+        with ThreadPoolExecutor(min(threads, len(parts)), "perceptrons-partition") as pool:
+            return list(pool.map(learn, parts, numbered))
+
+    def make_round(state: Any, number: int, ended: Collection[int]) -> tuple[Any, Epoch, Sequence[State]]:
         if isinstance(state, DraftState) and ended:  # a draft learns all planes
-            state = state.model().state()
+            state = state.model()
+        if isinstance(state, _core.Model):
+            return core_round(state, number, ended)
         free = list(state.drafts()) if isinstance(state, DraftState) else []
 
         def learn(data: Data, settings: Linear | Chain) -> PartitionPass:
@@ -110,20 +136,24 @@ def in_threads(
             draft, begin = free.pop(), perf_counter()  # each thread has one at a time
             try:
                 epoch, now, tracked = draft.learn(data, settings, number)
-                share = share_of_draft(now, epoch, mixing, perf_counter() - begin)
-                return PartitionPass(share, tracked)
+                return PartitionPass(share_of_draft(now, epoch, mixing, perf_counter() - begin), tracked)
             finally:
                 free.append(draft)
 
-        if threads == 1:
-            passes = list(map(learn, parts, numbered))
-        else:
-            with ThreadPoolExecutor(min(threads, len(parts)), "perceptrons-partition") as pool:
-                passes = list(pool.map(learn, parts, numbered))
-        change, epoch = mix(settings, state, [done.share for done in passes], number)
-        if not epoch.interrupted:
-            state = apply_change(state, change)
-        return state, epoch, [done.tracked for done in passes]
+        shares, tracked = zip(*of_each(learn), strict=True)
+        change, epoch = mix(settings, state, shares, number)
+        return (state if epoch.interrupted else apply_change(state, change)), epoch, tracked
+
+    def core_round(
+        model: _core.Model, number: int, ended: Collection[int]
+    ) -> tuple[_core.Model, Epoch, Sequence[State]]:
+        passes = of_each(lambda data, own: _one_epoch(engine, data, own, model, number, ended))
+        runs, epochs = zip(*passes, strict=True)
+        tracked = [run.tracked() for run in runs]
+        mixed, visits = model.mixed(list(runs), [weight(epoch, mixing) for epoch in epochs])
+        if mixed is None:
+            raise overflow(number)
+        return mixed, whole_epoch(settings, epochs, list(visits)), tracked
 
     return make_round
 

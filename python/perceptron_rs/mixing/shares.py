@@ -24,15 +24,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays.csr import row_numbers
+from perceptron_rs import _core
 from perceptron_rs.arrays.named import Floats, State
-from perceptron_rs.engines import Draft, LinearModel
 from perceptron_rs.float_mode import standard
+from perceptron_rs.mixing.entries import Entries, Positions, filled, from_csr, to_csr, union
 from perceptron_rs.settings import Chain, Epoch, Linear
 
 #: Matrices that a state has in the form CSR.
@@ -49,16 +49,6 @@ _BLOCK = 1 << 13
 T = TypeVar("T")
 Item = TypeVar("Item")
 Value = TypeVar("Value", bound=np.generic)
-#: Positions in an array, row by row; of a CSR matrix, the row times 2^32 plus the column. None: all.
-Positions: TypeAlias = NDArray[np.int64] | None
-
-
-class Entries(NamedTuple):
-    """Weights at some places of an array, and the sums u that belong to them, if there are any."""
-
-    places: Positions
-    w: Floats
-    u: Floats | None
 
 
 class PassReport(NamedTuple):
@@ -118,7 +108,7 @@ class AveragedArray:
     def numbers(self) -> Entries:
         """All of them; of a CSR matrix, the entries."""
         if self.is_sparse:
-            return _from_csr(self.state, self.name)
+            return from_csr(self.state, self.name)
         w, u = self.state[self.name].reshape(-1), self.state.get(f"{self.name}_u")
         return Entries(None, w, None if u is None else u.reshape(-1))
 
@@ -154,19 +144,19 @@ class AveragedArray:
 
 
 class DraftState(dict[str, NDArray[Any]]):
-    """State of a linear learner whose weights stay with the drafts of an engine, which are all alike.
+    """State of a linear learner whose weights stay with drafts of the core, which are all alike.
 
     It has the names of a state, but its "coef" are empty. The drafts take over a ``change`` when they are
     asked for: what Ctrl-C leaves of an epoch before that is the state before it.
     """
 
-    def __init__(self, drafts: Sequence[Draft], change: State | None = None) -> None:
+    def __init__(self, drafts: Sequence[_core.Draft], change: State | None = None) -> None:
         super().__init__(drafts[0].at(np.zeros(0, dtype=np.int64)))
         del self["places"]
         self._drafts, self._change = drafts, change
         self.update({name: array for name, array in (change or {}).items() if name in self.keys() - _WEIGHTS})
 
-    def drafts(self) -> Sequence[Draft]:
+    def drafts(self) -> Sequence[_core.Draft]:
         """Return the drafts, with this state. To take it over twice does no harm."""
         if self._change is not None:
             for draft in self._drafts:
@@ -174,7 +164,7 @@ class DraftState(dict[str, NDArray[Any]]):
             self._change = None
         return self._drafts
 
-    def model(self) -> LinearModel:
+    def model(self) -> _core.Model:
         """Return what has been learnt."""
         return self.drafts()[0].model()
 
@@ -215,25 +205,28 @@ class DraftWeights(AveragedArray):
         return of_planes[places % self._K]
 
 
+def weight(epoch: Epoch, mixing: str) -> NDArray[np.int64]:
+    """Return the weight (D,) of a pass in the mixture."""
+    return np.ones_like(epoch.mistakes) if mixing == "uniform" else epoch.mistakes
+
+
 @standard()
 def share_of_pass(before: State, after: State, epoch: Epoch, mixing: str, seconds: float = 0.0) -> Share:
     """Return the share of a pass that began with the state ``before``."""
-    k = np.ones_like(epoch.mistakes) if mixing == "uniform" else epoch.mistakes
     new = {
         name: (_differing(AveragedArray(before, name), AveragedArray(after, name).numbers),)
         for name in _weight_names(before)
     }
-    return Share((PassReport(k, after["seen"], epoch, seconds),), dict(new))
+    return Share((PassReport(weight(epoch, mixing), after["seen"], epoch, seconds),), dict(new))
 
 
 def share_of_draft(now: State, epoch: Epoch, mixing: str, seconds: float) -> Share:
     """Return the share of a pass that has been tried."""
-    k = np.ones_like(epoch.mistakes) if mixing == "uniform" else epoch.mistakes
     numbers: dict[str, tuple[Entries, ...] | Sum] = {
         name: (Entries(places, now[name], now.get(f"{name}_u")),)
         for name, places in (("coef", now["places"]), ("intercept", None))
     }
-    return Share((PassReport(k, now["seen"], epoch, seconds),), numbers)
+    return Share((PassReport(weight(epoch, mixing), now["seen"], epoch, seconds),), numbers)
 
 
 @standard()
@@ -270,7 +263,7 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
     for name in _weight_names(before):
         array, numbers = _array(before, name), whole.numbers[name]
         if not isinstance(numbers, Sum) and all(each.places is not None for each in numbers):
-            made = [_mixed(array, whole, _union(*numbers), before["seen"], change.seen)]
+            made = [_mixed(array, whole, union(*numbers), before["seen"], change.seen)]
         else:
             made = [
                 _mixed(
@@ -283,19 +276,31 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
                 for block in _blocks(array, before["seen"])
             ]
         if not all(np.isfinite(values).all() for each in made for values in each[1:] if values is not None):
-            raise OverflowError(
-                f"training overflowed in epoch {number} (counted from 0): a weight or an average is not "
-                f"finite after mixing; scale the features or lower eta0"
-            )
+            raise overflow(number)
         w, u = _end_to_end([each[1:] for each in made])
         change.numbers[name] = Entries(made[0].places, w, u)
-    epochs = [each.epoch for each in whole.reports]
+    return change, whole_epoch(settings, [each.epoch for each in whole.reports], visits)
+
+
+def overflow(number: int) -> OverflowError:
+    """Return the error of a mixture that is not finite."""
+    return OverflowError(
+        f"training overflowed in epoch {number} (counted from 0): a weight or an average is not finite after "
+        f"mixing; scale the features or lower eta0"
+    )
+
+
+@standard()
+def whole_epoch(
+    settings: Linear | Chain, epochs: Sequence[Epoch], visits: Sequence[NDArray[np.int64]]
+) -> Epoch:
+    """Tell of passes that have visited so many examples as of one epoch."""
     mistakes = np.add.reduce([epoch.mistakes for epoch in epochs])
     if isinstance(settings, Chain):  # its losses count wrong labels
         losses = np.add.reduce([epoch.losses for epoch in epochs])
     else:
         losses = weighted_mean([epoch.losses for epoch in epochs], [n[: len(mistakes)] for n in visits])
-    return change, Epoch(mistakes, losses, losses, any(epoch.interrupted for epoch in epochs))
+    return Epoch(mistakes, losses, losses, any(epoch.interrupted for epoch in epochs))
 
 
 def mix(
@@ -316,10 +321,10 @@ def apply_change(state: State, change: Change) -> State:
     for name, new in change.numbers.items():
         array = AveragedArray(state, name)
         if array.is_sparse:
-            places = _union(array.numbers, new)
-            after |= _to_csr(_filled(new, array.at(places)), name, len(state[f"{name}_indptr"]) - 1)
+            places = union(array.numbers, new)
+            after |= to_csr(filled(new, array.at(places)), name, len(state[f"{name}_indptr"]) - 1)
             continue
-        now = new if new.places is None else _filled(new, array.numbers)
+        now = new if new.places is None else filled(new, array.numbers)
         after[name] = now.w.reshape(state[name].shape)
         if now.u is not None:
             after[f"{name}_u"] = now.u.reshape(state[name].shape)
@@ -342,7 +347,7 @@ def expand_share(share: Share, before: State, columns: NDArray[np.int64]) -> Sha
     plane, column = np.divmod(np.arange(K * len(columns)) if own.places is None else own.places, len(columns))
     own = own._replace(places=plane * d + columns[column])
     if not array.is_little(len(own.w)):
-        own = _filled(own, array.numbers)
+        own = filled(own, array.numbers)
     return share._replace(numbers=share.numbers | {"coef": (own,)})
 
 
@@ -354,7 +359,7 @@ def combine_changes(state: State, changes: Sequence[Change]) -> Change:
         each = [change.numbers[name] for change in changes]
         array = AveragedArray(state, name)
         is_all = not array.is_sparse and any(own.places is None for own in each)
-        numbers[name] = array.at(None if is_all else _union(*each))
+        numbers[name] = array.at(None if is_all else union(*each))
     return Change(last.epoch, last.seen, numbers)
 
 
@@ -443,7 +448,7 @@ def _sum(share: Share, name: str, array: AveragedArray, places: Positions) -> Su
 
     def term(own_and_report: tuple[Entries, PassReport]) -> Sum:
         own, report = own_and_report
-        _, w, u = own if own.places is None else _filled(own, before)
+        _, w, u = own if own.places is None else filled(own, before)
         k = array.spread(np.where(report.k == 0, 1, report.k), places)
         touched, v = w != before.w, None
         if u is not None:
@@ -523,10 +528,10 @@ def _differing(array: AveragedArray, after: Entries) -> Entries:
     """Return the numbers that have changed, if they are few; else all."""
     places, before = after.places, array.numbers
     if array.is_sparse:
-        places = _union(before, after)
+        places = union(before, after)
         before = array.at(places)
         zeros = np.zeros(len(places))
-        after = _filled(after, Entries(places, zeros, None if after.u is None else zeros))
+        after = filled(after, Entries(places, zeros, None if after.u is None else zeros))
     differs = after.w != before.w
     if after.u is not None:
         differs |= after.u != before.u
@@ -535,56 +540,3 @@ def _differing(array: AveragedArray, after: Entries) -> Entries:
     there = np.flatnonzero(differs)
     u = None if after.u is None else after.u[there]
     return Entries(there if places is None else places[there], after.w[there], u)
-
-
-def _union(*numbers: Entries) -> NDArray[np.int64]:
-    """Return the union of the places, sorted."""
-    # Sorted runs are merged, which np.unique does not make use of.
-    union = np.sort(
-        np.concatenate([each.places for each in numbers if each.places is not None]), kind="stable"
-    )
-    is_new = np.ones(len(union), dtype=np.bool_)
-    is_new[1:] = union[1:] != union[:-1]
-    return union[is_new]
-
-
-def _filled(own: Entries, before: Entries) -> Entries:
-    """Return the numbers ``before`` with our ``own`` in their places."""
-    assert own.places is not None
-    there = own.places if before.places is None else np.searchsorted(before.places, own.places)
-    w = before.w.copy()
-    w[there] = own.w
-    if own.u is None or before.u is None:
-        return Entries(before.places, w, None)
-    u = before.u.copy()
-    u[there] = own.u
-    return Entries(before.places, w, u)
-
-
-def _from_csr(state: State, name: str) -> Entries:
-    """Return the entries of a CSR matrix and of its sums, at the places of any of them."""
-    entries = []
-    for u in ("", "_u"):
-        indptr, indices = state[f"{name}_indptr{u}"], state[f"{name}_indices{u}"]
-        rows = row_numbers(indptr)
-        entries.append((rows << 32 | indices, state[f"{name}_data{u}"]))
-    places = _union(*(Entries(own, values, None) for own, values in entries))
-    vectors = []
-    for own, values in entries:
-        vectors.append(np.zeros(len(places)))
-        vectors[-1][np.searchsorted(places, own)] = values
-    return Entries(places, vectors[0], vectors[1])
-
-
-def _to_csr(numbers: Entries, name: str, rows: int) -> State:
-    """Return the arrays of the CSR matrices that hold the numbers that are not 0."""
-    matrices: State = {}
-    for u, values in (("", numbers.w), ("_u", numbers.u)):
-        if values is not None and numbers.places is not None:
-            kept = np.flatnonzero(values)
-            places = numbers.places[kept]
-            ends = np.cumsum(np.bincount(places >> 32, minlength=rows))
-            matrices[f"{name}_indptr{u}"] = np.concatenate([[0], ends]).astype(np.int64)
-            matrices[f"{name}_indices{u}"] = (places & (2**32 - 1)).astype(np.int32)
-            matrices[f"{name}_data{u}"] = values[kept]
-    return matrices

@@ -11,7 +11,6 @@ contract.
 from perceptron_rs.reference.arith import elementary
 from perceptron_rs.reference.kernel.gram import kernel_matrix, scale_gamma
 from perceptron_rs.reference.kernel.predict import kernel_scores
-from perceptron_rs.reference.linear.draft import Draft
 from perceptron_rs.reference.linear.model import Model, Rule
 from perceptron_rs.reference.linear.right import updates_until_right
 from perceptron_rs.reference.linear.voted import replay, votes

@@ -33,7 +33,7 @@ _OF_WEIGHTS = "ages"
 #: A sum of eight lanes.
 _LANES = 8
 #: A table of all columns is made for so many times as many columns as there are entries to look up.
-_TABLE = 8
+_TABLE = 16
 
 
 def is_by_column(name: str, array: NDArray[np.generic]) -> bool:

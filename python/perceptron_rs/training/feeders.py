@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from perceptron_rs import _core
 from perceptron_rs.arrays.csr import StoredRows
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
-from perceptron_rs.arrays.named import State, arrays_of
+from perceptron_rs.arrays.named import arrays_of
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.audit.record import FitMethod, recorded
 from perceptron_rs.engines import Engine, LearntModel, Run, RunState, rows_of
@@ -46,7 +46,7 @@ from perceptron_rs.training.progress import Observer
 from perceptron_rs.training.train import Feeder, is_one_decision, train
 
 #: So many weights for each entry, and passes of partitions are tried in place: else copies cost less.
-_WEIGHTS_PER_ENTRY = 4
+_WEIGHTS_PER_ENTRY = 6
 
 
 class InMemory(Feeder):
@@ -183,7 +183,7 @@ class InMemory(Feeder):
             # States are asked for in between, which take as long as all columns of all planes.
             is_asked = len(ends) > 2 or (self.held_out is not None and not are_noted())
             if is_asked and cut is not None and isinstance(settings, Linear) and state.is_zero:
-                few = FewColumns.of(self.data.stored, self.data.rows.shape[1])
+                few = FewColumns.of(self.data.stored, self.data.rows.shape[1], len(settings.positive))
                 if few is not None:
                     self.own = few.data(engine)
                     state = engine.Model(settings.learner, len(settings.positive), few.places.width)
@@ -200,14 +200,16 @@ class InMemory(Feeder):
                 report = follow(run, settings, schedule, watch, self.held_out)
         return report if few is None else replace(report, state=few.spread(report.state))
 
-    def begin(self, state: LearntModel, settings: Linear | Chain, threads: int) -> State:
-        """Return what rounds begin with: arrays, or drafts of passes over sparse rows."""
+    def begin(self, state: LearntModel, settings: Linear | Chain, threads: int) -> RunState:
+        """Return what rounds begin with: arrays; of planes in the core its model, or drafts of it."""
+        if not (isinstance(state, _core.Model) and isinstance(settings, Linear)):
+            return self.model._arrays(state)
         stored = self.own.stored
-        if "rows_indices" in stored and isinstance(settings, Linear) and state.is_zero:
+        if "rows_indices" in stored and state.is_zero and settings.is_plain:
             weights = len(settings.positive) * self.own.rows.shape[1]
-            if settings.is_plain and weights > _WEIGHTS_PER_ENTRY * len(stored["rows_indices"]):
-                return DraftState([self.engine.Draft(state) for _ in range(threads)])
-        return self.model._arrays(state)
+            if weights > _WEIGHTS_PER_ENTRY * len(stored["rows_indices"]):
+                return DraftState([_core.Draft(state) for _ in range(threads)])
+        return state
 
     def record(self, state: LearntModel) -> AbstractContextManager[None]:
         """Return what adds the call to the record of the estimator."""
@@ -232,6 +234,8 @@ class InMemory(Feeder):
         self.data.assert_finite(self.model)
 
 
+#: To rename the column of an entry takes about as long as an epoch's copies of so many weights.
+_RENAMED = 8
 #: Columns without entries are left out where they are so many times as many as those with entries.
 _TIMES_FEWER = 2
 
@@ -243,9 +247,9 @@ class FewColumns(NamedTuple):
     stored: StoredRows
 
     @classmethod
-    def of(cls, stored: StoredRows, n_columns: int) -> Self | None:
+    def of(cls, stored: StoredRows, n_columns: int, planes: int) -> Self | None:
         """Return the rows over the columns of their entries; None if these are not few, or not all finite."""
-        if "rows_indices" not in stored:
+        if "rows_indices" not in stored or planes * n_columns < _RENAMED * len(stored["rows_indices"]):
             return None
         is_there = np.zeros(n_columns, dtype=np.bool_)
         is_there[stored["rows_indices"]] = True

@@ -8,6 +8,7 @@
 mod draft;
 mod due;
 mod in_place;
+mod mixed;
 mod planes;
 
 use std::sync::{Arc, OnceLock};
@@ -28,6 +29,7 @@ pub use draft::{Drafted, Excerpt};
 use due::Due;
 pub use due::Strengths;
 use in_place::learner_of;
+pub use mixed::Share;
 
 /// Weights of planes, and one number of each.
 pub type Hyperplanes = (Table, Arc<Vec<f64>>);
@@ -98,6 +100,11 @@ impl Learnt {
     /// What the pass did: once.
     pub fn passed(&mut self) -> Passed {
         std::mem::take(&mut self.passed)
+    }
+
+    /// How many examples each plane has visited since it was as in the model.
+    pub fn visits(&self, model: &Model) -> impl ExactSizeIterator<Item = i64> {
+        self.state.seen.iter().zip(&*model.seen).map(|(now, before)| now.wrapping_sub(*before) as i64)
     }
 }
 

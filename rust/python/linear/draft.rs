@@ -16,7 +16,7 @@ use crate::python::border::signals::Signals;
 use crate::python::settings::{Data, Linear};
 use crate::python::start::report;
 
-/// A copy of a model on which passes are tried: see `perceptron_rs.engines.Draft`.
+/// A copy of a model on which passes are tried: see `perceptron_rs.mixing.shares.DraftState`.
 #[pyclass(name = "Draft", module = "perceptron_rs._core")]
 pub struct PyDraft {
     model: online::Model,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -12,12 +12,15 @@ use super::rule::{Note, PyPass, PyRule, vector_of, weights_of};
 use super::views::{c_ordered, clean, floats, frozen, table, view};
 use crate::error::{self, choice};
 use crate::memory::{Grow, collected, filled, tried};
-use crate::online::{self, Form, Hyperplanes, Kind, LEARNERS, Memory, Part, Strengths};
+use crate::online::{self, Form, Hyperplanes, Kind, LEARNERS, Memory, Part, Share, Strengths};
 use crate::python::arrays_by_name::Named;
-use crate::python::border::arrays::{counters, filled_by, get, numbers, to_vector, written};
+use crate::python::border::arrays::{
+    copied, counters, filled_by, get, numbers, to_array, to_vector, written,
+};
 use crate::python::border::call::call;
 use crate::python::border::rows::{Source, shape};
 use crate::python::border::signals::Signals;
+use crate::python::start::PyRun;
 use crate::rows::{Arranged, Labels, Matrix, Table};
 
 /// Products of a value and a weight in a pass that holds the interpreter and does not ask for signals.
@@ -291,6 +294,27 @@ impl PyModel {
         let Content::Planes(model) = self.content() else { return Ok(None) };
         let (py, columns) = (columns.py(), columns_of(columns, n_columns)?);
         Ok(call(py, |signals| model.spread(&columns, n_columns, signals))?.map(Self::of))
+    }
+
+    /// What runs that began with it have led to, mixed by weights of their decisions, and how many examples each
+    /// has visited, (P, K). None: a number is not finite.
+    fn mixed<'py>(
+        &self,
+        py: Python<'py>,
+        runs: Vec<Bound<'py, PyRun>>,
+        k: Vec<PyReadonlyArray1<'py, i64>>,
+    ) -> PyResult<(Option<Self>, Bound<'py, PyArray2<i64>>)> {
+        if runs.len() != k.len() {
+            return Err(PyValueError::new_err(format!("k must have {} arrays, got {}", runs.len(), k.len())));
+        }
+        let (model, mut shares, mut visits) = (self.cloned()?, Vec::new(), Vec::new());
+        for (run, k) in runs.iter().zip(k) {
+            let learnt = run.try_borrow_mut()?.work.finish(py)?;
+            visits.try_extend(learnt.visits(&model))?;
+            shares.try_push(Share { learnt, k: copied(&k)? })?;
+        }
+        let mixed = call(py, |signals| model.mixed(&shares, signals))?.map(Self::of);
+        Ok((mixed, to_array(py, &visits, [shares.len(), model.seen().len()])?))
     }
 
     /// Activations (n, K) under what predicts.

@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 
 use super::model::PyModel;
 use crate::error::{self, choice};
-use crate::online::{Epoch, EpochPart, LEARNERS, ModelRun, Passed, Settings};
+use crate::online::{Epoch, EpochPart, LEARNERS, Learnt, ModelRun, Passed, Settings};
 use crate::python::border::call::call;
 use crate::python::border::signals::Signals;
 use crate::python::settings::{Data, Linear};
@@ -66,6 +66,10 @@ impl EngineRun for LinearRun {
 
     fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>> {
         self.data.lend(py, |given| self.run.end(given, decision, signals))
+    }
+
+    fn finish(&mut self, py: Python<'_>) -> PyResult<Learnt> {
+        call(py, |signals| self.run.finish(signals))
     }
 
     fn tracked(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
