@@ -31,7 +31,7 @@ struct Factors {
 impl Factors {
     fn of(shares: &[Share], before: &[u64], after: &[u64]) -> Result<Self> {
         let k = |share: &Share, plane: usize| share.k[if share.k.len() == 1 { 0 } else { plane }];
-        let sum = |plane| shares.iter().map(|share| k(share, plane)).sum::<i64>();
+        let sum = |plane| shares.iter().fold(0, |sum: i64, share| sum.saturating_add(k(share, plane)));
         let sums = collected((0..before.len()).map(sum))?;
         let next = |seen: &[u64]| collected(seen.iter().map(|t| t.wrapping_add(1) as f64));
         let passes = tried(shares.iter().map(|share| {
