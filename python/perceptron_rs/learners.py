@@ -176,8 +176,7 @@ def register_skl2onnx() -> None:
 
     An estimator becomes nodes with two outputs, ``label`` and ``scores`` (as ``decision_function`` returns
     them), which compute in float64. Give the pipeline a ``DoubleTensorType`` as input, so that its other
-    steps compute in float64, too. The option ``exact`` is that of ``to_onnx``. Needs the package skl2onnx:
-    ``pip install skl2onnx``.
+    steps compute in float64, too. Needs the package skl2onnx: ``pip install skl2onnx``.
 
     Raises
     ------
@@ -189,8 +188,7 @@ def register_skl2onnx() -> None:
     >>> from perceptron_rs.models import register_skl2onnx
     >>> register_skl2onnx()  # doctest: +SKIP
     """
-    from perceptron_rs.models.exporting import Exported
-    from perceptron_rs.models.onnx import register
+    from perceptron_rs.models.exporting import Exported, register
 
     kinds = (learner.kind for learner in REGISTRY.values())
     register(kind for kind in kinds if issubclass(kind, Exported))

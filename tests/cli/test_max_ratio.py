@@ -7,7 +7,7 @@ import gzip
 
 import pytest
 
-from perceptron_rs.io.text import compression
+from perceptron_rs.io.text import opening as compression
 
 CASES = {
     "train --stream": (b"1 1:1\n0 2:1\n" * 8_000, "a.svm", ("predict", "reproduce")),

@@ -1,15 +1,11 @@
 """The lines about epochs."""
 
 import dataclasses
-import gzip
 
 import numpy as np
-import pytest
 
 from perceptron_rs import EpochRecord
 from perceptron_rs.cli import progress
-from perceptron_rs.io.text import lines as lines_of
-from perceptron_rs.io.text.lines import text_blocks
 
 
 def record(epoch, mistakes, seconds, n_examples=1000):
@@ -48,31 +44,3 @@ def test_a_terminal_is_told_how_long_it_may_take(capsys, monkeypatch):
 def test_the_speed_after_resume_is_that_of_this_process(capsys):
     progress.EpochLines()(dataclasses.replace(record(3, [1], 0.5), n_before=900))
     assert capsys.readouterr().err.endswith("1 in all (0.0010), 200 rows/s, 0.50 s\n")
-
-
-def test_reading_that_takes_long_says_how_far_it_is(tmp_path, capsys):
-    path, seconds = tmp_path / "a.svm", []
-    path.write_bytes(gzip.compress(b"1 1:1\n" * 1000, mtime=0))
-    told = progress.ReadingLines(lambda: float(len(seconds)))
-    with lines_of.watched(told):
-        for _ in text_blocks(str(path), 1500):
-            seconds.append(0)
-    assert not list(lines_of._watchers)
-    lines = capsys.readouterr().err.splitlines()
-    assert lines == [
-        f"reading {path}: 250 lines, 0 MB (100%), 1 s",
-        f"reading {path}: 500 lines, 0 MB (100%), 2 s",
-        f"reading {path}: 1000 lines, 0 MB (100%), 4 s",
-    ]
-    path.write_bytes(b"1 1:1\n" * 1000)
-    with lines_of.watched(told):
-        for _ in text_blocks(str(path), 1500):
-            seconds.append(0)
-    assert capsys.readouterr().err.splitlines()[0] == f"reading {path}: 250 lines, 0 MB (25%), 1 s"
-
-
-@pytest.mark.parametrize("quiet", [False, True])
-def test_who_hears_of_reading(quiet):
-    with progress.reading(quiet=quiet):
-        assert len(lines_of._watchers) == (not quiet)
-    assert not lines_of._watchers

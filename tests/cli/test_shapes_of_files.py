@@ -197,27 +197,6 @@ def test_a_target_that_somebody_names(call, tmp_path, monkeypatch, target):
     assert "2 classes" in answer.out
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "bare.csv", "a.txt", "a.jsonl"])
-def test_labels_that_are_alike_are_merged(call, tmp_path, monkeypatch, name):
-    monkeypatch.chdir(tmp_path)
-    rows = [(("yes", "Yes ", "no", "NO")[i % 4], i % 4 < 2, t) for i, (_, t) in enumerate(reviews(80))]
-    Path("a.csv").write_text(table([(x, i, y) for i, (y, x, _) in enumerate(rows)], ["x", "n", "y"]))
-    Path("a.tsv").write_text(table([(i, y, x) for i, (y, x, _) in enumerate(rows)], ["n", "y", "x"], "\t"))
-    Path("bare.csv").write_text(table([(i, y, i % 3) for i, (y, _, _) in enumerate(rows)], None))
-    Path("a.txt").write_text("".join(f"{y}\t{t}\n" for y, _, t in rows))
-    Path("a.jsonl").write_text("".join(json.dumps({"x": x, "y": y}) + "\n" for y, x, _ in rows))
-    options = {"a.tsv": ["--target", "y"], "bare.csv": ["--no-header", "--target", "f1"], "a.txt": ["--text"]}
-    answer = call("train", name, *options.get(name, ["--target", "y"]))
-    assert "4 classes" in answer.out, answer.err
-    *programs, command = commands_of(answer.out, "next")
-    for line in programs:
-        run(line)
-    answer = call(*shlex.split(command, comments=True)[1:])
-    assert "classes   " in answer.out or name == "a.jsonl", answer.err
-    assert "2 classes" in answer.out
-    assert "alike" not in answer.out
-
-
 def test_one_label_alone_is_no_reason_to_learn_another_column(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.csv").write_text("x,sex,bought\n" + "".join(f"{i},{'mf'[i % 2]},no\n" for i in range(50)))

@@ -12,7 +12,7 @@ from perceptron_rs import Perceptron, SequencePerceptron
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import load_svmlight, open_csv, open_lines, open_sentences, open_svmlight
 from perceptron_rs.io.options import FileOptions
-from perceptron_rs.io.text import compression
+from perceptron_rs.io.text import opening as compression
 from perceptron_rs.parameters.groups import options
 
 LINES = 12_000

@@ -9,7 +9,7 @@ from sklearn.feature_extraction import FeatureHasher
 from perceptron_rs import Perceptron
 from perceptron_rs.cli import main
 from perceptron_rs.io import open_examples
-from perceptron_rs.io.hashed.json_lines import JsonLines
+from perceptron_rs.io.hashed.lines import JsonLines
 from perceptron_rs.io.reading import Reading
 
 ROWS = [

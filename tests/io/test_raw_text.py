@@ -12,7 +12,7 @@ from perceptron_rs.cli import main
 from perceptron_rs.features.text import KeptWords
 from perceptron_rs.io import open_lines
 from perceptron_rs.io.conll import ConllParser
-from perceptron_rs.io.hashed.raw_text import RawText
+from perceptron_rs.io.hashed.lines import RawText
 from perceptron_rs.io.reading import Reading
 
 LINES = ["spam\tbuy buy now", "ham\tsee you", "ham\t", "spam\ta\tb ü"]

@@ -16,8 +16,8 @@ import pytest
 from perceptron_rs import Perceptron, SequencePerceptron
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import load_svmlight, open_csv, open_sentences, open_svmlight
-from perceptron_rs.io.text import compression
-from perceptron_rs.io.text.decoding import open_text
+from perceptron_rs.io.text import opening as compression
+from perceptron_rs.io.text.opening import open_text
 from perceptron_rs.models.comparison import digest
 
 TEXTS = {

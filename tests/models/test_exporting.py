@@ -169,49 +169,27 @@ def test_onnx(model, data):
         assert found.keys() == {"label", "scores"}
 
 
-@pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("model", [*LINEAR, Perceptron(**SHORT, tie="positive"), LAYERS[0]], ids=name_of)
-def test_onnx_has_our_bits(model, data):
-    model, X = fitted(model, data), DATA[data][0]
-    found = run(model.to_onnx(exact=True), X)
-    np.testing.assert_array_equal(found["label"], model.predict(X))
-    assert found["scores"].tobytes() == model.decision_function(X).tobytes()
-
-
-@pytest.mark.parametrize("columns", [1, 7, 8, 9, 16, 100])
-@pytest.mark.parametrize("rows", [1, 2, 33])
-def test_our_bits_at_the_ends_of_lanes(columns, rows):
-    rng = np.random.default_rng(columns)
-    model = Perceptron(**SHORT).fit(rng.normal(size=(50, columns)), rng.integers(0, 3, 50))
-    model.coef_ = rng.normal(size=(3, columns)) * 10.0 ** rng.integers(-9, 9, (3, columns))
-    X = rng.normal(size=(rows, columns)) * 10.0 ** rng.integers(-9, 9, (rows, columns))
-    found = run(model.to_onnx(exact=True), X)["scores"]
-    assert found.tobytes() == model.decision_function(X).tobytes()
-
-
 #: Half of the rows have scores of exactly 0, or equal ones.
 TIED = np.array([[1.0, 1], [2, 2], [1, 0], [0, 1], [0, 0], [-3, -3]])
 
 
-@pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("tie", ["mistake", "positive"])
-def test_ties_of_two_classes(tie, exact):
+def test_ties_of_two_classes(tie):
     model = Perceptron(tie=tie).fit([[1, 0], [0, 1]], [3, 5])
     model.coef_, model.intercept_ = np.array([[1.0, -1]]), np.zeros(1)
     expected = model.predict(TIED)
     assert expected.tolist() == ([3, 3, 5, 3, 3, 3] if tie == "mistake" else [5, 5, 5, 3, 5, 5])
-    np.testing.assert_array_equal(run(model.to_onnx(exact=exact), TIED)["label"], expected)
+    np.testing.assert_array_equal(run(model.to_onnx(), TIED)["label"], expected)
     if tie == "mistake":
         np.testing.assert_array_equal(model.to_sklearn().predict(TIED), expected)
 
 
-@pytest.mark.parametrize("exact", [False, True])
-def test_ties_of_many_classes_go_to_the_first(exact):
+def test_ties_of_many_classes_go_to_the_first():
     model = Perceptron().fit([[1, 0], [0, 1], [1, 1]], ["a", "b", "c"])
     model.coef_, model.intercept_ = np.array([[0.0, 1], [1, 0], [1, 0]]), np.zeros(3)
     expected = model.predict(TIED)
     assert set(expected) == {"a", "b"}
-    np.testing.assert_array_equal(run(model.to_onnx(exact=exact), TIED)["label"], expected)
+    np.testing.assert_array_equal(run(model.to_onnx(), TIED)["label"], expected)
     np.testing.assert_array_equal(model.to_sklearn().predict(TIED), expected)
 
 
@@ -253,8 +231,6 @@ def test_what_is_refused(monkeypatch):
     for export in (voted.to_sklearn, voted.to_onnx):
         with pytest.raises(ValueError, match="prediction='vote' needs all weight vectors"):
             export()
-    with pytest.raises(ValueError, match="exact=True is not available with activation='tanh'"):
-        fitted(LAYERS[1], "iris").to_onnx(exact=True)
     for export in (Perceptron().to_sklearn, Perceptron().to_onnx):
         with pytest.raises(NotFittedError):
             export()
@@ -267,7 +243,7 @@ def test_what_is_refused(monkeypatch):
             raise ModuleNotFoundError(name)
         return real(name, *rest, **more)
 
-    monkeypatch.setattr("perceptron_rs.models.onnx.import_module", without)
+    monkeypatch.setattr("perceptron_rs.models.exporting.import_module", without)
     with pytest.raises(ImportError, match=r"needs the package onnx: pip install onnx"):
         positive.to_onnx()
     with pytest.raises(ImportError, match=r"pip install skl2onnx"):
@@ -285,16 +261,15 @@ def test_a_subclass_is_as_its_learner():
 
 
 def test_an_old_format_and_a_sound_one():
-    model = fitted(LINEAR[0], "iris").to_onnx(exact=True)
+    model = fitted(LINEAR[0], "iris").to_onnx()
     onnx.checker.check_model(model, full_check=True)
     assert model.ir_version == 8
     assert [opset.version for opset in model.opset_import] == [17]
 
 
-@pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("model", [LINEAR[0], LINEAR[3], LINEAR[7], LINEAR[10], LAYERS[0]], ids=name_of)
 @pytest.mark.parametrize("data", ["iris", "ones"])
-def test_a_pipeline_converts(model, data, exact):
+def test_a_pipeline_converts(model, data):
     register_skl2onnx()
     X, y = DATA[data]
     with warnings.catch_warnings():
@@ -303,7 +278,6 @@ def test_a_pipeline_converts(model, data, exact):
         converted = skl2onnx.to_onnx(
             pipeline,
             initial_types=[("X", skl2onnx.common.data_types.DoubleTensorType([None, X.shape[1]]))],
-            options={id(pipeline[-1]): {"exact": exact}},
             target_opset=17,
         )
     found = run(converted, X)

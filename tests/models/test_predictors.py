@@ -294,7 +294,6 @@ _OF_TRAINING = (
     "io",
     "models.exporting",
     "recipe.recipe",
-    "models.onnx",
     "models.training_record",
     "models.writer",
     "stream",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from perceptron_rs import SequencePerceptron
-from perceptron_rs.features import AttributeEncoder, entries, word_attributes, word_shape
+from perceptron_rs.features import AttributeEncoder, vocabulary, word_attributes, word_shape
 
 TOKENS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=6), max_size=12)
 
@@ -87,7 +87,7 @@ def test_chunks_of_tokens_are_not_seen(tokens, min_count, size):
     kept = [name for name in dict.fromkeys(chain.from_iterable(tokens)) if counts[name] >= min_count]
     expected = [{k: float(v) for k, v in token.items() if k in kept} for token in given]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entries, "CHUNK", size)
+        patch.setattr(vocabulary, "CHUNK", size)
         encoder = AttributeEncoder(min_count)
         X = encoder.fit_transform(iter(tokens))
         assert (list(encoder.vocabulary_), table(encoder, X)) == (kept, expected)

@@ -1,14 +1,10 @@
-"""Lines on standard error: of each epoch, of progressive validation, of text that takes long to read."""
+"""Lines on standard error: of each epoch, and of progressive validation."""
 
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from perceptron_rs.io.text.lines import watched
 from perceptron_rs.parameters.epoch_record import EpochRecord
 
 if TYPE_CHECKING:
@@ -79,35 +75,6 @@ class Counts:
             rates = (_share(self._mistakes, self._examples), _share(self._new, new))
             _line(f"{self._examples:10}{self._mistakes:10}{rates[0]:>10}{self._new:16}{rates[1]:>10}")
         self._said, self._new = self._examples, 0
-
-
-class ReadingLines:
-    """Lines about text that is read, when it has taken 1, 2, 4, 8, ... seconds."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._start, self._next = clock, clock(), 1.0
-
-    def __call__(self, name: str, lines: int, n_bytes: int, share: float | None) -> None:
-        """Hear how far it is: ``share`` is that of the file; None: nobody knows."""
-        if not n_bytes:
-            self._start, self._next = self._clock(), 1.0
-        seconds = self._clock() - self._start
-        if seconds < self._next:
-            return
-        while seconds >= self._next:
-            self._next *= 2
-        of_all = "" if share is None else f" ({share:.0%})"
-        _line(f"reading {name}: {lines} lines, {n_bytes / 1e6:.0f} MB{of_all}, {seconds:.0f} s")
-
-
-@contextmanager
-def reading(*, quiet: bool) -> Iterator[None]:
-    """Say how far the reading of text is, if it takes a while."""
-    if quiet or sys.stderr is None:
-        yield
-        return
-    with watched(ReadingLines()):
-        yield
 
 
 def _share(mistakes: int, examples: int) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.cli.modelfile import load_model, open_predictor
 from perceptron_rs.cli.status import CommandError, UsageError
-from perceptron_rs.features.columns import Template, places_in, template_attributes
+from perceptron_rs.features.templates import Template, places_in, template_attributes
 from perceptron_rs.io.conll import Sentence, TokenLayout, columns_read
 from perceptron_rs.io.sentences import read_sentences, source_of
 from perceptron_rs.io.text.lines import check_files, names_of

@@ -24,7 +24,7 @@ from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.mixing.rounds import Mixed
-from perceptron_rs.models.classes import classes_to_json
+from perceptron_rs.models.values import classes_to_json
 from perceptron_rs.parameters.checks import parameters_in_memory
 from perceptron_rs.parameters.groups import UpdateParameters, group_of
 from perceptron_rs.rows.examples import ValidatedRows, examples

@@ -14,8 +14,7 @@ from scipy.sparse import csr_matrix
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, as_users_have
 from perceptron_rs.arrays.scalars import whole_number
 from perceptron_rs.estimator_attributes import check_is_fitted
-from perceptron_rs.features.entries import collect, token_chunks
-from perceptron_rs.features.vocabulary import Vocabulary
+from perceptron_rs.features.vocabulary import Vocabulary, collect, token_chunks
 from perceptron_rs.sklearn_base import BaseEstimator, TransformerMixin
 
 

@@ -1,5 +1,7 @@
-from perceptron_rs.io.any_format import open_examples as open_examples
 from perceptron_rs.io.batches import Batch as Batch
+from perceptron_rs.io.openers import open_examples as open_examples
+from perceptron_rs.io.openers import open_lines as open_lines
+from perceptron_rs.io.openers import open_svmlight as open_svmlight
 from perceptron_rs.io.sentences import open_sentences as open_sentences
 from perceptron_rs.io.source import Source as Source
 from perceptron_rs.io.source import as_source as as_source
@@ -10,5 +12,3 @@ from perceptron_rs.io.tables.sources import open_csv as open_csv
 from perceptron_rs.io.tables.sources import open_parquet as open_parquet
 from perceptron_rs.io.tensors import load_safetensors as load_safetensors
 from perceptron_rs.io.tensors import open_safetensors as open_safetensors
-from perceptron_rs.io.text_sources import open_lines as open_lines
-from perceptron_rs.io.text_sources import open_svmlight as open_svmlight

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike
-from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import is_pipe, name_of_file
+from perceptron_rs.io.text.opening import decompressed
 from perceptron_rs.rows.storage import refuse_type
 
 _PARTS = ("data", "indices", "indptr", "shape")

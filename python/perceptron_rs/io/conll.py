@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from perceptron_rs.errors import OptionsError
-from perceptron_rs.io.text.decoding import line_text
 from perceptron_rs.io.text.lines import refuse_names
+from perceptron_rs.io.text.opening import line_text
 
 _DOCSTART = "-DOCSTART-"
 _WIDTH, _FORM, _UPOS = 10, 2, 4  # of CoNLL-U

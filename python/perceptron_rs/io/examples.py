@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike, kind_of_values
 from perceptron_rs.errors import ArgumentError, about
-from perceptron_rs.io.hashed.counted import CountedTexts, all_counted
+from perceptron_rs.io.hashed.hasher import CountedTexts, all_counted
 from perceptron_rs.rows.sparse import CsrArrays, csr_view, is_sparse
 
 #: What labels are that are no classes.

@@ -14,14 +14,7 @@ import numpy as np
 from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.features.categories import Categories
 from perceptron_rs.features.numerals import mark_of
-from perceptron_rs.io.examples import (
-    Examples,
-    joined_examples,
-    read_labels,
-    same_labels,
-    whole_labels,
-)
-from perceptron_rs.io.formats import TableRows, line_reader, read_svmlight, read_tensors
+from perceptron_rs.io.examples import Examples, joined_examples, read_labels, same_labels, whole_labels
 from perceptron_rs.io.reading import (
     HASHED,
     RAW,
@@ -33,9 +26,7 @@ from perceptron_rs.io.reading import (
     wrong_width,
 )
 from perceptron_rs.io.source import borders
-from perceptron_rs.io.svmlight.label_lists import all_labels, as_matrix, tidy_labels
-from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
-from perceptron_rs.io.text.decoding import check_utf8, open_text
+from perceptron_rs.io.svmlight.lines import all_labels, as_matrix, tidy_labels
 from perceptron_rs.io.text.lines import (
     Records,
     check_files,
@@ -46,6 +37,7 @@ from perceptron_rs.io.text.lines import (
     readable,
     text_blocks,
 )
+from perceptron_rs.io.text.opening import MAX_RATIO, check_utf8, decompressed, open_text
 
 #: Looks at examples, and raises ValueError if they cannot be taken.
 Check: TypeAlias = Callable[[Examples], None]
@@ -112,7 +104,7 @@ class ExampleFiles:
     def _read_several(self) -> Examples:
         reading = self.reading
         if self.form == "svmlight" and reading.with_labels and (reading.multilabel or not self.is_read_once):
-            return self._listed(read_svmlight(self.files, reading))
+            return self._listed(_read_svmlight(self.files, reading))
         if self.reading.multilabel and self.reading.list_labels is None and reading.with_labels:
             self._find_labels()
             reading = self.reading
@@ -150,9 +142,11 @@ class ExampleFiles:
 
             return Examples(read_npy(file)) if form == "npy" else Examples(*read_npz(file))
         if form == "safetensors":
+            from perceptron_rs.io.tensors import read_tensors
+
             return read_tensors(file, reading)
         if form == "parquet":
-            from perceptron_rs.io.tables.tables import table_file
+            from perceptron_rs.io.tables.tables import TableRows, table_file
 
             content = file
             if is_read_once([file]):
@@ -169,7 +163,7 @@ class ExampleFiles:
             blocks = text_blocks(file, max_ratio=reading.max_ratio, records=lines.records)
             return lines.whole(text for _, text in blocks)
         if form == "svmlight" and reading.with_labels and (reading.multilabel or not is_read_once([file])):
-            return self._listed(read_svmlight([file], reading))
+            return self._listed(_read_svmlight([file], reading))
         ratio = reading.max_ratio or MAX_RATIO
         with open_text(file, ratio, name=name, is_checked=form != "svmlight") as text:
             whole = text.read()  # all of it is one block
@@ -200,7 +194,7 @@ class ExampleFiles:
         """Set the labels that lists may have, sorted: as numbers if all of them are."""
         labels = all_labels(lists)
         if self._are_written:
-            from perceptron_rs.io.hashed.raw_text import kind_of_labels
+            from perceptron_rs.io.hashed.lines import kind_of_labels
 
             labels = tuple(sorted(map(int, labels))) if kind_of_labels(labels) == "i" else labels
         elif self.form == "svmlight" and not self.reading.as_written:
@@ -229,7 +223,7 @@ class ExampleFiles:
     def _with_kinds(self, reading: Reading) -> Reading:
         """Return the options with what labels are and which columns to hash hold text: all cells say it."""
         if self._are_written:
-            from perceptron_rs.io.hashed.raw_text import kind_of_labels
+            from perceptron_rs.io.hashed.lines import kind_of_labels
 
             labels = (label for labels in self._written_labels() for label in labels)
             return replace(reading, label_kind=kind_of_labels(labels))
@@ -302,12 +296,12 @@ class ExampleFiles:
 
     def _tables(self, file: Any) -> _Parts:
         """Return the parts of a Parquet file."""
-        from perceptron_rs.io.tables.tables import table_file
+        from perceptron_rs.io.tables.tables import rows_of_file, table_file
 
         name = name_of_file(file)
         with about(name):
             tables = table_file(file)
-            rows = TableRows(name, self.reading, tables.schema, tables.first)
+            rows = rows_of_file(tables, name, self.reading)
 
         def blocks() -> Generator[tuple[int, Any]]:
             first = 1
@@ -383,6 +377,33 @@ class ExampleFiles:
             if is_refused:
                 raise error
             warnings.warn(UserWarning(error), stacklevel=1)
+
+
+def _read_svmlight(files: Sequence[object], reading: Reading) -> Examples:
+    from perceptron_rs.io.svmlight.files import read_examples
+
+    return read_examples(files, reading)
+
+
+def line_reader(form: str, name: str, reading: Reading) -> Any:
+    """Return what makes examples of whole lines, or whole records, of a format."""
+    if form == "svmlight":
+        from perceptron_rs.io.svmlight.lines import SvmlightText
+
+        return SvmlightText(name, reading)
+    if form in TEXT_TABLES:
+        from perceptron_rs.io.tables.tables import CsvLines
+
+        return CsvLines(name, form, reading)
+    from perceptron_rs.io.hashed import lines
+
+    kinds: Any = {
+        "lines": lines.RawText,
+        "fasttext": lines.FastText,
+        "jsonl": lines.JsonLines,
+        "vw": lines.VwLines,
+    }
+    return kinds[form](name, reading)
 
 
 def _row_pieces(first: int, rows: Any, most: int | None = None) -> list[tuple[int, Any]]:

@@ -161,6 +161,10 @@ def checked_options(**options: Any) -> dict[str, Any]:
             options[name] = check_names(name, names)
         elif name in ("drop", "missing"):
             options[name] = ()
+    if options.get("columns") is not None and options["drop"]:
+        raise ArgumentError(
+            "{columns} says which columns are features, so {drop} has no effect", "leave one out"
+        )
     for name in ("target", "sample_weight"):
         check_name(name, options.get(name))
     for name in ("lowercase", "binary", "multilabel"):

@@ -14,9 +14,8 @@ from perceptron_rs.arrays.scalars import number
 from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.conll import ConllParser, Sentence, TokenLayout, columns_read
 from perceptron_rs.io.source import Source, byte_ranges, can_be_read_again
-from perceptron_rs.io.text.compression import MAX_RATIO
-from perceptron_rs.io.text.decoding import open_text
 from perceptron_rs.io.text.lines import name_of_file, text_blocks, whole_lines
+from perceptron_rs.io.text.opening import MAX_RATIO, open_text
 from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.parameters.kinds import RATIO
 from perceptron_rs.parameters.ranges import check_value

@@ -27,8 +27,8 @@ from perceptron_rs.arrays.scalars import check_among, number, whole_number
 from perceptron_rs.errors import naming, refuse_no_name
 from perceptron_rs.io.arrays import load_npy, read_npz
 from perceptron_rs.io.batches import Batch, example_arrays, joined, parts_of
-from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import name_of_file
+from perceptron_rs.io.text.opening import decompressed
 from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.rows.real_numbers import check_lengths
 from perceptron_rs.rows.sparse import CsrArrays, csr_view, is_sparse

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
-from perceptron_rs.errors import ArgumentError, refuse_no_name
+from perceptron_rs.errors import ArgumentError, OptionsError, refuse_no_name
+from perceptron_rs.io.arrays import matrix_of_file
 from perceptron_rs.io.batches import Batch, joined
-from perceptron_rs.io.reading import check_name
+from perceptron_rs.io.examples import Examples
+from perceptron_rs.io.reading import Reading, check_name
 from perceptron_rs.io.source import Source, evenly, open_arrays, read_anew, refuse_pipe
-from perceptron_rs.io.text.lines import name_of_file
+from perceptron_rs.io.text.lines import is_read_once, name_of_file
 from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.rows.storage import type_of
 
@@ -199,10 +201,6 @@ def open_safetensors(
             ]
         )
 
-    def batches() -> Iterator[Batch]:
-        for source in sources:
-            yield from source.batches()
-
     def cut(n: int | None) -> list[Callable[[], Batch]]:
         if n is None:
             raise ValueError("n must be given: tensors have no parts of their own; give n=2 or more")
@@ -211,7 +209,7 @@ def open_safetensors(
 
     return replace(
         sources[0],
-        batches=batches,
+        batches=lambda: chain.from_iterable(source.batches() for source in sources),
         between=between,
         check=check,
         cut=cut,
@@ -259,3 +257,42 @@ def _type(name: str, tensor: str, kind: str) -> np.dtype[np.generic]:
 def _name_list(entries: Collection[str]) -> str:
     names = [repr(name) for name in entries]
     return ", ".join(names[:10]) + (f" and {len(names) - 10} others" if len(names) > 10 else "")
+
+
+def read_tensors(file: Any, reading: Reading) -> Examples:
+    """Return the examples of a safetensors file, mapped: options name its tensors."""
+    name, chosen = name_of_file(file), reading.columns or reading.usual_tensor
+    if is_read_once([file]):
+        raise OptionsError(
+            "{name}: tensors are mapped into memory, which a pipe cannot be", "write it to a file", name=name
+        )
+    if chosen is not None and len(chosen) != 1:
+        raise OptionsError(
+            "{columns} must name one tensor of a safetensors file, got {names}", names=", ".join(chosen)
+        )
+    if reading.labels is not None and reading.target is not None:
+        raise OptionsError("{labels} and {target} both say the labels", "leave one of them out")
+    target = None
+    if reading.with_labels and reading.labels is None:
+        target = reading.target or reading.usual_target
+        if target is None:
+            raise ArgumentError(
+                "which tensor holds the labels must be said",
+                "name it as {target}, or pass them with {labels}",
+                place=f"{name}: ",
+                settings={"target": "NAME", "labels": "FILE.npy"},
+            )
+    X = matrix_of_file(mapped_tensor(file, None if chosen is None else chosen[0], "columns"), name)
+    tensors: dict[str, NDArray[Any]] = {}
+    for option, tensor in (("target", target), ("sample_weight", reading.sample_weight)):
+        if tensor is None:
+            continue
+        values = tensors[option] = np.array(mapped_tensor(file, tensor, option))
+        if values.shape != (len(X),):
+            raise ArgumentError(
+                f"the tensor {{tensor!r:.80}} has the shape {values.shape}, but there are {len(X)} examples",
+                f"name another one as {{{option}}}",
+                place=f"{name}: ",
+                tensor=tensor,
+            )
+    return Examples(X, tensors.get("target"), tensors.get("sample_weight"))

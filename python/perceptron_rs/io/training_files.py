@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.errors import ArgumentError, OptionsError, about
+from perceptron_rs.errors import OptionsError, about
 from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.examples import Examples, held_out, is_held_out
 from perceptron_rs.io.files import ExampleFiles
@@ -134,10 +134,6 @@ class TrainingFiles(ExampleFiles):
         """Return the examples for ``fit_stream``, with the names of the columns of the first file."""
         if self.form not in TABLES:
             return self.source()
-        if self.reading.columns is not None and self.reading.drop:
-            raise ArgumentError(
-                "{columns} says which columns are features, so {drop} has no effect", "leave one out"
-            )
         names = self._names()
         return replace(self.source(), feature_names=names)
 
@@ -155,10 +151,10 @@ class TrainingFiles(ExampleFiles):
 
     def _layout(self, file: Any) -> Layout | None:
         """Return the roles of the columns of a table; None if it has no line."""
-        from perceptron_rs.io.tables.tables import CsvLines, table_file
+        from perceptron_rs.io.tables.tables import CsvLines, rows_of_file, table_file
 
         if self.form == "parquet":
-            return table_file(file).layout(name_of_file(file), self.reading)
+            return rows_of_file(table_file(file), name_of_file(file), self.reading).layout
         lines = CsvLines(name_of_file(file), self.form, self.reading)
         with closing(text_blocks(file, max_ratio=self.reading.max_ratio, records=lines.records)) as blocks:
             next((rest for _, text in blocks if (rest := lines.after_header(text)) is not None), None)

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.features import AttributeEncoder
-from perceptron_rs.models.calibration import calibration_tensors, calibration_to_json
-from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
 from perceptron_rs.models.document import json_scalar, json_text
+from perceptron_rs.models.values import calibration_tensors, calibration_to_json, classes_to_json
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.schema.columns import Spread

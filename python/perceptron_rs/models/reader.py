@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,53 +13,24 @@ from numpy.typing import NDArray
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.estimator_attributes import parameter_names
-from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
 from perceptron_rs.models.contents import restore
-from perceptron_rs.models.document import (
-    CALIBRATION,
-    LABELS,
-    NEEDED,
-    OPTIONAL,
-    START,
-    Tensors,
-    widened,
-)
+from perceptron_rs.models.document import CALIBRATION, LABELS, NEEDED, OPTIONAL, START, Tensors, widened
 from perceptron_rs.models.files import ModelSource, file_name
-from perceptron_rs.models.parameters import all_parameters, checked, parameters_from_json
+from perceptron_rs.models.values import all_parameters, checked, classes_from_json, parameters_from_json
 from perceptron_rs.parameters.exclusions import check_exclusions
 from perceptron_rs.schema.schema import is_count
 from perceptron_rs.state.turns import change
 from perceptron_rs.targets.planes import learns_many
 
 if TYPE_CHECKING:
-    from perceptron_rs.parameters.groups import Parameters
     from perceptron_rs.prediction.estimator import Estimator
     from perceptron_rs.prediction.predictor import Predictor
-
-
-class Known(Protocol):
-    """What is known of a learner."""
-
-    @property
-    def class_name(self) -> str:
-        """The name of the class of the estimator."""
-
-    @property
-    def kind(self) -> type[Estimator]:
-        """The class of the estimator."""
-
-    @property
-    def predictor(self) -> type[Predictor]:
-        """The class of what predicts alone."""
-
-    @property
-    def parameters(self) -> type[Parameters]:
-        """The dataclass of its parameters."""
+    from perceptron_rs.registry import Entry
 
 
 def read_estimator(
-    path: ModelSource, learners: Mapping[str, Known]
+    path: ModelSource, learners: Mapping[str, Entry]
 ) -> tuple[Estimator, dict[str, object], Tensors]:
     """Return the estimator in a file, its description and its tensors; ``learners`` are those by name."""
     from perceptron_rs.models.training_record import publish_record  # what only predicts has no use for it
@@ -78,7 +49,7 @@ def read_estimator(
 
 
 def read_predictor(
-    path: ModelSource, learners: Mapping[str, Known], *, engine: str, n_jobs: int | None
+    path: ModelSource, learners: Mapping[str, Entry], *, engine: str, n_jobs: int | None
 ) -> Predictor:
     """Return what predicts of the estimator in a file."""
     with _loading(path):
@@ -106,7 +77,7 @@ def _loading(path: ModelSource) -> Iterator[None]:
         raise MemoryError(f"cannot load {file_name(path)}: {reason}") from None
 
 
-def _learner_of(document: dict[str, object], learners: Mapping[str, Known]) -> Known:
+def _learner_of(document: dict[str, object], learners: Mapping[str, Entry]) -> Entry:
     """Return the learner that a description names; ValueError if it is not one of an estimator."""
     if "checkpoint" in document:
         raise ArgumentError(
@@ -151,7 +122,7 @@ def _restore(model: Predictor, document: dict[str, object], tensors: Tensors) ->
         recipe = recipe_from_json(document["input"], columns, tensors)
     calibration = None
     if CALIBRATION in document:
-        from perceptron_rs.models.calibration import calibration_from_json
+        from perceptron_rs.models.values import calibration_from_json
 
         calibration = calibration_from_json(document[CALIBRATION], model, tensors)
     restore(model, tensors, document)

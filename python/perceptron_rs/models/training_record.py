@@ -16,7 +16,7 @@ from perceptron_rs.errors import about
 from perceptron_rs.estimator_attributes import Parametrised, parameter_names
 from perceptron_rs.models.container import read_document
 from perceptron_rs.models.document import CALLS, DIGESTS, ROUNDED, START, Tensors
-from perceptron_rs.models.parameters import parameters_from_json, values_to_json
+from perceptron_rs.models.values import parameters_from_json, values_to_json
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.schema.columns import COLUMNS, check_columns, packed, unpacked
 from perceptron_rs.schema.schema import is_count

@@ -15,14 +15,18 @@ from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.choices import WeightType, words
 from perceptron_rs.errors import ArgumentError, with_article
 from perceptron_rs.estimator_attributes import check_is_fitted, feature_names
-from perceptron_rs.models.calibration import calibration_tensors, calibration_to_json
-from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
 from perceptron_rs.models.contents import contents_of
 from perceptron_rs.models.document import CALIBRATION, LABELS, NARROW, ROUNDED, json_scalar
 from perceptron_rs.models.files import path_of, write_to_open, write_whole
-from perceptron_rs.models.parameters import checked, values_to_json
 from perceptron_rs.models.training_record import collect_record
+from perceptron_rs.models.values import (
+    calibration_tensors,
+    calibration_to_json,
+    checked,
+    classes_to_json,
+    values_to_json,
+)
 from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.recipe.learnt import learnt_recipe

@@ -14,8 +14,7 @@ from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.numerals import MARKS
 from perceptron_rs.features.text import HashedText, KeptWords
 from perceptron_rs.parameters.kinds import HASH_BITS, SCALES, is_delimiter
-from perceptron_rs.recipe.blocks import LATER_OF_TEXT, ColumnBlock, Terms
-from perceptron_rs.recipe.recipe import LATER, WORDS, Recipe, described
+from perceptron_rs.recipe.recipe import LATER, LATER_OF_TEXT, WORDS, ColumnBlock, Recipe, Terms, described
 from perceptron_rs.recipe.scale import Scale
 from perceptron_rs.schema.columns import check_columns
 from perceptron_rs.schema.schema import is_count

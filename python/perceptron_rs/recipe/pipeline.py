@@ -16,8 +16,7 @@ from perceptron_rs.errors import with_article
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.features.idf import Idf
 from perceptron_rs.features.text import HashedText
-from perceptron_rs.recipe.blocks import ColumnBlock, Terms
-from perceptron_rs.recipe.recipe import Recipe
+from perceptron_rs.recipe.recipe import ColumnBlock, Recipe, Terms
 from perceptron_rs.recipe.scale import OFFSETS, Scale
 
 PipelineSteps = Sequence[tuple[str, Any]]

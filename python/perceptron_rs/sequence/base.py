@@ -19,8 +19,8 @@ from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.features.vocabulary import Vocabulary
 from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.source import Source, as_source
-from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.saving import save
+from perceptron_rs.models.values import values_to_json
 from perceptron_rs.parameters.checks import shared_settings
 from perceptron_rs.prediction.estimator import begin_anew
 from perceptron_rs.prediction.predictor import LearntAttribute

@@ -15,7 +15,7 @@ from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.engines import get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import check_is_fitted
-from perceptron_rs.features.columns import Template, places_in, template_attributes
+from perceptron_rs.features.templates import Template, places_in, template_attributes
 from perceptron_rs.float_mode import standard
 from perceptron_rs.rows.examples import ValidatedRows, examples, read_csr
 from perceptron_rs.rows.real_numbers import check_lengths

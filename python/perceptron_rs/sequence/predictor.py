@@ -14,7 +14,7 @@ from perceptron_rs.arrays.named import frozen
 from perceptron_rs.arrays.scalars import number
 from perceptron_rs.choices import Decoding
 from perceptron_rs.engines import SearchWeights, State, get_engine
-from perceptron_rs.features.columns import Template
+from perceptron_rs.features.templates import Template
 from perceptron_rs.features.vocabulary import Vocabulary
 from perceptron_rs.float_mode import standard
 from perceptron_rs.parameters.ranges import LARGEST

@@ -20,7 +20,7 @@ from perceptron_rs.arrays.named import State
 from perceptron_rs.arrays.scalars import whole_number
 from perceptron_rs.engines import Engine
 from perceptron_rs.estimator_attributes import feature_names
-from perceptron_rs.features.columns import Template
+from perceptron_rs.features.templates import Template
 from perceptron_rs.features.vocabulary import Vocabulary
 from perceptron_rs.schema.schema import COUNTS, EPOCHS, Array, Schema, is_count
 

@@ -50,13 +50,7 @@ from perceptron_rs.rows.storage import checked_by, holds_numbers
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import within_turns
 from perceptron_rs.targets.label_sets import indicator, is_indicator, refuse_moved, warn_of_constant
-from perceptron_rs.targets.labels import (
-    classes_like,
-    encode,
-    encode_new,
-    joined_labels,
-    label_array,
-)
+from perceptron_rs.targets.labels import classes_like, encode, encode_new, joined_labels, label_array
 from perceptron_rs.targets.weights import sample_weights, survey_labels
 
 T = TypeVar("T")

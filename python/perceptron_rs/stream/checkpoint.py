@@ -23,7 +23,7 @@ from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.models.container import pack, unpack
 from perceptron_rs.models.document import json_text, json_value
 from perceptron_rs.models.files import path_of, write_whole
-from perceptron_rs.models.parameters import values_to_json
+from perceptron_rs.models.values import values_to_json
 from perceptron_rs.parameters.checks import parameters_without_effect
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.schema.columns import COLUMNS, check_columns, packed, unpacked

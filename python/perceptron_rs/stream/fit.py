@@ -20,8 +20,8 @@ from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.io.batches import Batch, batch_length
 from perceptron_rs.io.source import Source, as_source, stamps
 from perceptron_rs.io.text.paths import PathLike
-from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.files import path_of
+from perceptron_rs.models.values import classes_to_json
 from perceptron_rs.parameters.checks import parameters_in_memory
 from perceptron_rs.rows.examples import assert_width, read
 from perceptron_rs.settings import Linear, Settings

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from perceptron_rs.arrays.scalars import check_among, checked_number
 from perceptron_rs.choices import Tie, words
-from perceptron_rs.io.text.decoding import check_utf8
+from perceptron_rs.io.text.opening import check_utf8
 from perceptron_rs.models.files import path_of
 from perceptron_rs.notebook import html_table
 

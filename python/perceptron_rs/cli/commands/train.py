@@ -31,7 +31,7 @@ from perceptron_rs.features.categories import LOOKED_AT, TextNotes, alike, kind_
 from perceptron_rs.features.idf import IdfFit
 from perceptron_rs.features.text import KeptWords, Words
 from perceptron_rs.io.examples import Examples, refuse_share
-from perceptron_rs.io.hashed.raw_text import kind_of_labels
+from perceptron_rs.io.hashed.lines import kind_of_labels
 from perceptron_rs.io.reading import OF_TEXT, TABLES
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PACKED
@@ -81,7 +81,6 @@ class ExampleTraining(training.Training):
         self._calibration: tuple[dict[str, Any], str] | None = None
         self._table: dict[str, str] = {}
         self._counting: tuple[str, ...] = ()
-        self._alike: list[tuple[str, ...]] = []
 
     @staticmethod
     def load(arguments: Namespace) -> Any:
@@ -278,10 +277,8 @@ class ExampleTraining(training.Training):
             result["texts"] = {"without_features": self.notes.empty, "without_blanks": self.notes.unbroken}
             remedy = "; words have two letters or more: see --analyzer char_wb"
             rows["texts"] = said + (remedy if self.files.reading.analyzer == "word" else "")
-        self._alike = alike(classes.tolist()) if classes.dtype.kind in "OU" else []
-        if self._alike:
-            result["labels_alike"] = [list(labels) for labels in self._alike]
-            rows["alike"] = say_alike(self._alike)
+        if same := alike(classes.tolist()) if classes.dtype.kind in "OU" else []:
+            result["labels_alike"], rows["alike"] = list(map(list, same)), say_alike(same)
         if self._calibration is not None:
             result["calibration"], rows["scores"] = self._calibration
         if self.held is not None:
@@ -303,23 +300,13 @@ class ExampleTraining(training.Training):
     def next_steps(self, out: Path) -> list[str]:
         """Return what to type next, a command a line."""
         typed = f"{PROGRAM} {shlex.join(self.arguments.typed)}"
-        files, word, steps = self.files, str(name_of_file(self.files.files[0])), []
-        form, reading = files.form, files.reading
-        if self._alike and word in self.arguments.typed:
-            from perceptron_rs.cli.proposal.labels import merged
-
-            how = (form, reading.separator(form), reading.target, self._alike)
-            if (made := merged(word, *how, named=reading.header is not False)) is not None:
-                words = [made[0] if one == word else one for one in self.arguments.typed]
-                steps.append(
-                    f"{made[1]} && {PROGRAM} {shlex.join(words)}   # if the labels that are alike are one"
-                )
+        steps = []
         if self._counting:
             steps.append(f"{typed} --drop {shlex.quote(listed(self._counting))}")
         elif (tried := self._trial) is not None and tried.scaled is not None and tried.scaled < tried.errors:
             accuracy = 1 - tried.scaled / tried.n
             steps.append(f"{typed} --scale standard   # accuracy {accuracy:.4f} on the same examples")
-        path = Path(word)
+        path = Path(name_of_file(self.files.files[0]))
         suffix = "".join(path.suffixes[-2 if path.suffix in PACKED else -1 :])
         model = shlex.quote(str(out))
         return [*steps, f"{PROGRAM} predict {model} NEW{suffix}", f"{PROGRAM} inspect {model}"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, NamedTuple, TextIO
 
-from perceptron_rs.cli.proposal.columns import LINES
+from perceptron_rs.cli.proposal.tables import LINES
 from perceptron_rs.io.text.paths import PACKED
 
 #: So many bytes are looked at; of long lines so many, and so many bytes at most.

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from perceptron_rs.cli.learning import audited, learner, stream_options
 from perceptron_rs.cli.modelfile import FileModel, check_writable, model_file, save_model
-from perceptron_rs.cli.progress import EpochLines, reading
+from perceptron_rs.cli.progress import EpochLines
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.status import Status, UsageError
 from perceptron_rs.cli.words import say
@@ -78,7 +78,7 @@ def run_training(arguments: Namespace, kind: type[Training]) -> int:
     blocks = stream_options(arguments)
     check_writable(out, arguments)
     training = kind(arguments, before, blocks)
-    with reading(quiet=arguments.quiet), noted() as signals:
+    with noted() as signals:
         times = [time.perf_counter()]
         learn = training.open(model)
         times.append(time.perf_counter())

@@ -17,11 +17,12 @@ from perceptron_rs.arrays.likes import as_users_have
 from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.batches import Batch, joined
+from perceptron_rs.io.examples import Examples
+from perceptron_rs.io.reading import Reading, wrong_width
 from perceptron_rs.io.source import byte_ranges
-from perceptron_rs.io.svmlight.label_lists import CutLists
-from perceptron_rs.io.text.compression import MAX_RATIO, n_lines
-from perceptron_rs.io.text.decoding import open_text
-from perceptron_rs.io.text.lines import BLOCK, name_of_file, whole_lines
+from perceptron_rs.io.svmlight.lines import CutLists, explained
+from perceptron_rs.io.text.lines import BLOCK, name_of_file, names_of, whole_lines
+from perceptron_rs.io.text.opening import MAX_RATIO, n_lines, open_text
 from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.io.text.threads import in_order
 from perceptron_rs.parameters.kinds import RATIO
@@ -183,6 +184,29 @@ def load_with_base(
             names=f"{names[0]}{' and the others' * (len(names) > 1)}",
         )
     return CsrArrays.of(values, columns, starts, int(n_features)), y, is_zero_based
+
+
+def read_examples(files: Sequence[object], reading: Reading) -> Examples:
+    """Return the examples of whole files of svmlight text, on several threads."""
+
+    def load(features: int | None) -> tuple[Any, NDArray[np.generic], bool]:
+        return load_with_base(
+            list(files),
+            n_features=features,
+            zero_based=reading.zero_based,
+            max_ratio=reading.max_ratio or MAX_RATIO,
+            n_jobs=reading.threads,
+            multilabel=reading.multilabel,
+        )
+
+    try:
+        X, y, zero_based = load(reading.n_features)
+    except ValueError as error:
+        if isinstance(error, ArgumentError) and error.cause == "too wide":
+            X, _, zero_based = load(None)
+            raise wrong_width(names_of(files), X.shape[1], reading, zero_based) from error
+        raise explained(error, names_of(files), reading) from error
+    return Examples(X, y, zero_based=zero_based)
 
 
 def cut_lines(files: Sequence[object], n: int | None, **options: object) -> list[Callable[[], Batch]]:

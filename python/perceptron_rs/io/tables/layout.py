@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.reading import LabelKind, Reading, check_weight, meant_by
-from perceptron_rs.io.source import Source
 from perceptron_rs.io.tables.cells import as_labels, string_error
 from perceptron_rs.io.tables.columns import (
     CellError,
@@ -83,10 +82,6 @@ class Layout:
     ) -> None:
         check_weight(target, weight)
         self.target, self.weight, self.name = target, weight, name
-        if columns is not None and drop:
-            raise ArgumentError(
-                "{columns} says which columns are features, so {drop} has no effect", "leave one out"
-            )
         wanted = list(columns) if columns is not None else self._features(schema, drop)
         lists = {n: schema.field(n).type for n in ("indices", "values") if list(schema.names).count(n) == 1}
         self.is_sparse = set(wanted) == {"indices", "values"} and all(map(is_lists, lists.values()))
@@ -128,9 +123,6 @@ class Layout:
     def _features(self, schema: pa.Schema, drop: Sequence[str]) -> list[str]:
         """Return the columns that are features unless somebody names them."""
         names = list(schema.names)
-        for name in drop:
-            if name not in names:
-                raise lacks(self.name, name, "drop", names)
         others = {self.target, self.weight, *drop, *index_columns(schema)}
         features = [name for name in names if name not in others]
         for name in features:
@@ -138,17 +130,12 @@ class Layout:
         return features
 
     def _check(self, schema: pa.Schema, columns: list[str]) -> None:
-        """Refuse names that no column has, or two."""
+        """Refuse names that two columns have."""
         names = list(schema.names)
         for wanted in (self.target, self.weight, *map(column_of(schema), columns)):
-            n = names.count(wanted) if wanted is not None else 1
-            if n > 1:
+            if wanted is not None and names.count(wanted) > 1:
                 raise ValueError(
                     f"{self.name}: two columns are called {wanted!r}; give each a name of its own"
-                )
-            if n == 0:
-                raise ValueError(
-                    f"{self.name}: has no column {wanted!r}; its columns are {quoted_names(names)}"
                 )
 
     def _refuse_twice(self) -> None:
@@ -170,24 +157,6 @@ class Layout:
 
     def __str__(self) -> str:
         return f"target={self.target!r}, sample_weight={self.weight!r}, columns={self.columns}"
-
-    def source(self, batches: Callable[[], Iterator[Batch]], **options: Any) -> Source:
-        """Return the examples as a source."""
-        facts = {"feature_names": self.names, "n_features": self.n_features} | options
-        return Source(batches=batches, name=self.name, **facts)
-
-    def batches(
-        self,
-        tables: Iterable[ArrowRows],
-        before: int = 0,
-        hasher: ExampleHasher | None = None,
-    ) -> Iterator[Batch]:
-        """Give the examples of the parts of a file, after so many rows."""
-        rows = before
-        with located_cell(self.name, lambda: rows):
-            for table in tables:
-                yield self.batch(table, hasher=hasher)
-                rows += table.num_rows
 
     def batch(
         self,
@@ -315,10 +284,9 @@ def layout_of(
     """
     named = text is None or text.header is not False
     names, column = list(schema.names), column_of(schema)
-    index = index_columns(schema)
-    known = [n for n in names if n not in index]
     target = reading.target or reading.usual_target
-    others = [n for n in known if n != reading.sample_weight]
+    left_out = {*index_columns(schema), reading.sample_weight} - {target}
+    others = [n for n in names if n not in left_out]
     guess = target if target is not None or not others else others[-1]
     of_model = (reading.columns if "columns" not in reading.given else None) or ()
     of_model = of_model if reading.names is None else reading.names
@@ -351,7 +319,7 @@ def layout_of(
         )
     for option, named_there in (("columns", reading.columns), ("drop", reading.drop)):
         for n in named_there or ():
-            if column(n) not in names:
+            if (n if option == "drop" else column(n)) not in names:
                 raise lacks(name, n, option, names)
     if lacking and named and reading.names is not None:
         raise ValueError(f"{name}: lacks {len(lacking)} of the model's columns, {lacking[0]!r} first")

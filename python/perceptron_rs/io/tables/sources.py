@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from perceptron_rs.errors import about
 from perceptron_rs.io.batches import Batch, joined
+from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.reading import USUAL_BITS, Reading, checked_options
 from perceptron_rs.io.source import Source, evenly, refuse_cut, refuse_pipe
 from perceptron_rs.io.tables.columns import arrow, in_parts
-from perceptron_rs.io.tables.layout import Layout
-from perceptron_rs.io.tables.tables import IpcFile, ParquetFile, is_ipc
-from perceptron_rs.io.text.compression import MAX_RATIO
+from perceptron_rs.io.tables.tables import IpcFile, ParquetFile, TableRows, is_ipc, rows_of_file
+from perceptron_rs.io.text.opening import MAX_RATIO
 from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.rows.real_numbers import refuse_lazy
@@ -260,7 +260,8 @@ def open_arrow(
     refuse_lazy(data, "data")
     check_options(n_features, "auto", "ignore")
     options = checked_options(target=target, sample_weight=sample_weight, columns=columns, drop=drop)
-    columns, drop = options["columns"], options["drop"]
+    given = frozenset(() if n_features is None else ["n_features"])
+    reading = Reading(format="parquet", **options, n_features=n_features, as_written=True, given=given)
     if not hasattr(data, "__arrow_c_stream__"):
         files = _checked_files(data, "data")
         for file in files:
@@ -272,7 +273,6 @@ def open_arrow(
                     )
                 IpcFile(file)
         sizes = {file: Path(file).stat().st_size for file in files}
-        reading = Reading(format="parquet", **options, n_features=n_features, as_written=True)
         return replace(TrainingFiles(files, reading).opened(), check=partial(_refuse_cut, sizes))
     once = isinstance(data, pyarrow.RecordBatchReader)
 
@@ -288,21 +288,25 @@ def open_arrow(
         return next(iter(stream()), None) or stream().schema.empty_table()
 
     opened = [stream()]
-    layout = Layout(
-        opened[0].schema,
-        "the table",
-        target=target,
-        weight=sample_weight,
-        columns=columns,
-        drop=drop,
-        first=first,
-        n_features=n_features,
-    )
+    rows = TableRows("the table", reading, opened[0].schema, first)
 
     def batches() -> Iterator[Batch]:
-        return layout.batches(in_parts(opened.pop() if opened else stream()))
+        before = 0
+        for table in in_parts(opened.pop() if opened else stream()):
+            yield _batch_of(rows.part(before + 1, table))
+            before += table.num_rows
 
-    return layout.source(batches, again=not once)
+    return Source(
+        batches=batches,
+        n_features=rows.layout.n_features,
+        feature_names=rows.layout.names,
+        again=not once,
+        name="the table",
+    )
+
+
+def _batch_of(data: Examples) -> Batch:
+    return Batch(data.rows, data.y, data.weights)
 
 
 def _checked_files(path: PathLike | Sequence[PathLike], argument: str = "path") -> list[str]:
@@ -315,15 +319,13 @@ def _checked_files(path: PathLike | Sequence[PathLike], argument: str = "path") 
 
 def _read_row_groups(groups: list[tuple[str, int]], reading: Reading) -> Batch:
     batches: list[Batch] = []
-    hasher = None if reading.hash_bits is None else reading.hasher("parquet")
     for file, g in groups:
         opened = ParquetFile(file)
         with opened.file:
-            layout = opened.layout(file, reading)
+            rows = rows_of_file(opened, file, reading)
             before = sum(opened.file.metadata.row_group(i).num_rows for i in range(g))
-            group = opened.file.read_row_group(g, columns=layout.used, use_threads=False).combine_chunks()
-            rows = group.to_batches() or [arrow().RecordBatch.from_pylist([], schema=group.schema)]
-            batches += layout.batches(rows, before=before, hasher=hasher)
+            group = opened.file.read_row_group(g, columns=rows.layout.used, use_threads=False)
+            batches.append(_batch_of(rows.part(before + 1, group)))
     return joined(batches)
 
 

@@ -105,47 +105,53 @@ class CsvLines:
 
     def _batch(self, table: ArrowRows) -> Batch:
         layout = self.layout
+        kinds: dict[str, CellKinds] = {}
         assert layout is not None
-        if self._hasher is not None and self.texts is None:
-            asked = [name for name in layout.columns if name not in layout.text_columns]
-            kinds = {name: CellKinds(name, self.reading.decimal) for name in asked}
-            for name, kind in kinds.items():
-                kind.add(table.column(name))
-            self.texts = tuple(name for name, kind in kinds.items() if kind.is_text())
-            table = self.text.converted(table, [name for name in kinds if name not in self.texts])
-        if layout.target is None or not self.reading.with_labels:
-            return layout.batch(table, hasher=self._hasher, is_labelled=False)
-        label_kind = self.reading.label_kind
-        if label_kind is None:
-            labels = CellKinds(layout.target)
-            labels.add(table.column(layout.target))
-            label_kind = self.label_kind(labels)
-        return layout.batch(table, label_kind, hasher=self._hasher)
+        asked, is_labelled = self._asked(), self.reading.with_labels and layout.target is not None
+        self._see(table, kinds, with_label=is_labelled and self.reading.label_kind is None)
+        label_kind = self.settled(kinds)
+        table = self.text.converted(table, [name for name in asked if name not in (self.texts or ())])
+        return layout.batch(table, label_kind, hasher=self._hasher, is_labelled=is_labelled)
+
+    def _asked(self) -> list[str]:
+        """Return the columns of which all cells tell whether they hold text."""
+        if self._hasher is None or self.texts is not None or self.layout is None:
+            return []
+        return [name for name in self.layout.columns if name not in self.layout.text_columns]
+
+    def _see(self, table: ArrowRows, kinds: dict[str, CellKinds], *, with_label: bool) -> None:
+        """Look at the cells of the columns whose kinds are to be found."""
+        for name in self._asked():
+            kinds.setdefault(name, CellKinds(name, self.reading.decimal)).add(table.column(name))
+        if with_label and self.layout is not None and (target := self.layout.target) is not None:
+            kinds.setdefault(target, CellKinds(target)).add(table.column(target))
 
     def look(self, parts: Iterable[bytes], kinds: dict[str, CellKinds]) -> None:
         """Look at the cells of a file of whose columns the kinds are to be found."""
         rows = 0
         with located_cell(self.text.name, lambda: rows):
-            for text in map(self.after_header, parts):
-                layout = self.layout
-                if text is None or layout is None:
-                    continue
-                asked = layout.columns if self._hasher is not None and self.texts is None else []
-                features = [name for name in asked if name not in layout.text_columns]
-                names = [*features, *([] if layout.target is None else [layout.target])]
-                table = self.text.table(text, names or layout.used, ())
+            for text in self._rest(parts):
+                assert self.layout is not None
+                target = self.layout.target
+                names = [*self._asked(), *([] if target is None else [target])]
+                table = self.text.table(text, names or self.layout.used, ())
                 rows += table.num_rows
-                for name in names:
-                    decimal = None if name == layout.target else self.reading.decimal
-                    kinds.setdefault(name, CellKinds(name, decimal)).add(table.column(name))
+                self._see(table, kinds, with_label=True)
 
-    def label_kind(self, kinds: CellKinds) -> LabelKind:
-        """Return what labels are; raise an error if the first line looks like an example."""
-        assert self.layout is not None
-        if kinds.holds_name and self.reading.names is None:
+    def settled(self, kinds: dict[str, CellKinds]) -> LabelKind | None:
+        """Note which columns hold text, and return what labels are, if the cells tell it.
+
+        Raise an error if the first line looks like an example.
+        """
+        target = None if self.layout is None else self.layout.target
+        if self._hasher is not None and self.texts is None:
+            self.texts = tuple(name for name in kinds if name != target and kinds[name].is_text())
+        if self.layout is None or target not in kinds or self.reading.label_kind is not None:
+            return self.reading.label_kind
+        if kinds[target].holds_name and self.reading.names is None:
             texts = (*(self.texts or ()), *self.layout.text_columns)
-            self.text.refuse_label(kinds.name, [n for n in self.layout.columns if n not in texts])
-        return kinds.label_kind()
+            self.text.refuse_label(target, [n for n in self.layout.columns if n not in texts])
+        return kinds[target].label_kind()
 
 
 def kinds_of(
@@ -157,13 +163,30 @@ def kinds_of(
         lines.look(records(file, lines), kinds)
     last = next((lines for lines in reversed(every) if lines.layout is not None), every[-1])
     with located_cell(every[0].text.name):
-        target = None if last.layout is None else last.layout.target
-        if last.reading.hash_bits is not None and last.texts is None:
-            last.texts = tuple(name for name in kinds if name != target and kinds[name].is_text())
-        kind = last.reading.label_kind
-        if kind is None and target in kinds:
-            kind = last.label_kind(kinds[target])
-    return kind, last.texts
+        return last.settled(kinds), last.texts
+
+
+class TableRows:
+    """Makes examples of rows of a table with types; ``first`` returns one that tells how long lists are."""
+
+    def __init__(
+        self, name: str, reading: Reading, schema: pa.Schema, first: Callable[[], ArrowRows]
+    ) -> None:
+        self._name, self._reading = name, reading
+        self.layout = layout_of(schema, name, reading, first=first)
+        self._hasher = None if reading.hash_bits is None else reading.hasher("parquet")
+
+    def part(self, first: int, table: ArrowRows) -> Examples:
+        """Return the examples in some rows, the first of which has this number."""
+        layout, hasher = self.layout, self._hasher
+        with located_cell(self._name, lambda: first - 1):
+            if hasher is None:
+                layout.refuse_strings(table)
+            X, y, weights, _ = layout.batch(table, hasher=hasher, is_labelled=self._reading.with_labels)
+        if hasher is None:
+            return Examples(X, y, weights, layout.names)
+        names = tuple(feature.name for feature in layout.features)
+        return Examples(X, y, weights, hashed=(names, layout.strings(table.schema)))
 
 
 class ParquetFile:
@@ -178,10 +201,6 @@ class ParquetFile:
             _readable(file), metadata=metadata, pre_buffer=False, buffer_size=buffer
         )
         self.schema = self.file.schema_arrow
-
-    def layout(self, name: str, reading: Reading) -> Layout:
-        """Return which columns are what."""
-        return layout_of(self.schema, name, reading, first=self.first)
 
     def parts(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Give these columns of some rows after others."""
@@ -228,6 +247,11 @@ class IpcFile(ParquetFile):
 def table_file(file: str | bytes) -> ParquetFile:
     """Open a Parquet file, or one in Arrow's IPC format, by its first bytes; from its path or content."""
     return IpcFile(file) if is_ipc(file) else ParquetFile(file)
+
+
+def rows_of_file(file: ParquetFile, name: str, reading: Reading) -> TableRows:
+    """Return what makes examples of the rows of a file."""
+    return TableRows(name, reading, file.schema, file.first)
 
 
 def is_ipc(file: str | bytes) -> bool:

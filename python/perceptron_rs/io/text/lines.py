@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.errors import OptionsError
-from perceptron_rs.io.text.compression import MAX_RATIO, DamageError, n_lines
-from perceptron_rs.io.text.decoding import open_text
+from perceptron_rs.io.text.opening import MAX_RATIO, DamageError, n_lines, open_text
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -36,22 +35,6 @@ _NAMES = frozenset(
     sentiment tag tags target text texts token token_id tokens topic tweet upos word words xpos
     """.split()  # noqa: SIM905  a list of so many strings has as many quotes
 )
-
-
-#: Hears how far reading is: the name of the file, its lines and bytes so far, and their share of it, if that
-#: is known. No bytes: a file is read from its beginning.
-Watcher: TypeAlias = Callable[[str, int, int, float | None], object]
-_watchers: list[Watcher] = []
-
-
-@contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
-    """Call the watcher for all text that is read within the block."""
-    _watchers.append(watcher)
-    try:
-        yield
-    finally:
-        _watchers.remove(watcher)
 
 
 def name_of_file(file: object) -> str:
@@ -163,9 +146,7 @@ def text_blocks(
     With ``records``, whole records: lines may end within quotes. Of a pipe, as many as have come: a program
     that waits for an answer before it sends more gets it.
     """
-    number, n_bytes = 1, 0
-    for watcher in _watchers:
-        watcher(name_of_file(file), 0, 0, None)
+    number = 1
     text: Any
     with open_text(file, max_ratio or MAX_RATIO, name=name_of_file(file), is_checked=is_checked) as text:
         _widen(text)
@@ -173,8 +154,6 @@ def text_blocks(
         for lines in whole_lines(text, size, records=records, at_once=is_pipe(file) or not is_packed):
             yield number, lines
             number += n_lines(lines)
-            n_bytes += len(lines)
-            _tell(file, text, number - 1, n_bytes)
 
 
 def whole_lines(
@@ -295,15 +274,6 @@ def check_files(files: Sequence[Any]) -> None:
     if files and len(empty) == len(files):
         what = "the file is empty" if len(files) == 1 else "all files are empty"
         raise ValueError(f"{names_of(files)}: {what}")
-
-
-def _tell(file: Any, text: Any, lines: int, n_bytes: int) -> None:
-    """Say how far reading is: of a packed file the share is that of what was unpacked."""
-    if not _watchers:
-        return
-    size = 0 if is_pipe(file) else Path(file).stat().st_size
-    for watcher in _watchers:
-        watcher(name_of_file(file), lines, n_bytes, min(1.0, text.raw.consumed / size) if size else None)
 
 
 def _widen(text: Any) -> None:
