@@ -86,7 +86,12 @@ class ExampleFiles:
         check_files(self.files)
         reading = self.reading
         with about(self.name):
-            data = self._read_several() if len(self.files) > 1 else self._read_one(self.files[0], reading)
+            if self._reads_at_once:
+                from perceptron_rs.io.svmlight.files import read_examples
+
+                data = self._listed(read_examples(self.files, reading))
+            else:
+                data = self._read_several() if len(self.files) > 1 else self._read_one(self.files[0], reading)
             if reading.labels is not None:
                 data = replace(data, y=read_labels(reading.labels))
             if 0 in data.shape:
@@ -101,10 +106,14 @@ class ExampleFiles:
         self._judge_categories()
         return data
 
+    @property
+    def _reads_at_once(self) -> bool:
+        """Whether all files are read together, on several threads."""
+        can_be = self.form == "svmlight" and self.reading.with_labels
+        return can_be and (self.reading.multilabel or not self.is_read_once)
+
     def _read_several(self) -> Examples:
         reading = self.reading
-        if self.form == "svmlight" and reading.with_labels and (reading.multilabel or not self.is_read_once):
-            return self._listed(_read_svmlight(self.files, reading))
         if self.reading.multilabel and self.reading.list_labels is None and reading.with_labels:
             self._find_labels()
             reading = self.reading
@@ -162,8 +171,6 @@ class ExampleFiles:
             lines = CsvLines(name, form, reading)
             blocks = text_blocks(file, max_ratio=reading.max_ratio, records=lines.records)
             return lines.whole(text for _, text in blocks)
-        if form == "svmlight" and reading.with_labels and (reading.multilabel or not is_read_once([file])):
-            return self._listed(_read_svmlight([file], reading))
         ratio = reading.max_ratio or MAX_RATIO
         with open_text(file, ratio, name=name, is_checked=form != "svmlight") as text:
             whole = text.read()  # all of it is one block
@@ -173,9 +180,7 @@ class ExampleFiles:
 
     def _listed(self, data: Examples) -> Examples:
         """Return examples with a matrix for lists of labels, and note what its columns stand for."""
-        if not self.reading.multilabel:
-            return data
-        if data.y is None or data.y.ndim == 2:
+        if not self.reading.multilabel or data.y is None or data.y.ndim == 2:
             return data
         lists = data.y.tolist()
         if self.reading.list_labels is None:
@@ -377,12 +382,6 @@ class ExampleFiles:
             if is_refused:
                 raise error
             warnings.warn(UserWarning(error), stacklevel=1)
-
-
-def _read_svmlight(files: Sequence[object], reading: Reading) -> Examples:
-    from perceptron_rs.io.svmlight.files import read_examples
-
-    return read_examples(files, reading)
 
 
 def line_reader(form: str, name: str, reading: Reading) -> Any:

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain, islice
 from typing import TypeGuard
 
 import numpy as np
@@ -105,23 +106,17 @@ def ways(
     start = start or {}
     first: Path | None = None
     expected: Arrays | str = ""
-    plain: list[tuple[str, MatrixLike]] = []  # the storage of X itself, dense and as CSR
-    for form in _forms(X):
-        if len(plain) < 2:
-            plain.append(form)
-        ways = [Path("rust", *form, instruction_set=name) for name in instruction_sets()]
-        for path in [Path("reference", *form), *ways]:
-            fitted, own = _fit(estimator, path, y, weights, start)
-            if first is None:
-                first, expected = path, fitted
-            yield Way(path, fitted, own, difference(first, expected, path, fitted))
-    assert first is not None
-    for form in plain:
-        for number in threads:
-            path = Path("rust", *form, threads=number)
-            fitted, own = _fit(estimator, path, y, weights, start)
-            yield Way(path, fitted, own, difference(first, expected, path, fitted))
-
+    plain = list(islice(_forms(X), 2))  # the storage of X itself, dense and as CSR
+    engines = [("reference", None), *(("rust", name) for name in instruction_sets())]
+    paths = chain(
+        (Path(engine, *form, instruction_set=name) for form in _forms(X) for engine, name in engines),
+        (Path("rust", *form, threads=number) for form in plain for number in threads),
+    )
+    for path in paths:
+        fitted, own = _fit(estimator, path, y, weights, start)
+        if first is None:
+            first, expected = path, fitted
+        yield Way(path, fitted, own, difference(first, expected, path, fitted))
     if not _has_batches(estimator) or isinstance(expected, str):
         return
     if any(value is not None for value in start.values()):

@@ -19,14 +19,16 @@ from perceptron_rs.cli.modelfile import load_model
 from perceptron_rs.cli.status import PROGRAM, CommandError, UsageError
 from perceptron_rs.cli.training import common as training
 from perceptron_rs.cli.training.calibration import CalibrationSetting
-from perceptron_rs.cli.training.read_columns import (
+from perceptron_rs.cli.training.report import (
+    Trial,
     classes_in_words,
     columns_in_words,
     counting_columns,
     first_of_classes,
     left_out_in_words,
+    n_errors,
+    trial,
 )
-from perceptron_rs.cli.training.trial import Trial, n_errors, trial
 from perceptron_rs.features.categories import LOOKED_AT, TextNotes, alike, kind_of_strings, say_alike
 from perceptron_rs.features.idf import IdfFit
 from perceptron_rs.features.text import KeptWords, Words

@@ -155,9 +155,6 @@ class Layout:
         """The names of the features, if they have any."""
         return None if self.is_sparse else tuple(feature.name for feature in self.features)
 
-    def __str__(self) -> str:
-        return f"target={self.target!r}, sample_weight={self.weight!r}, columns={self.columns}"
-
     def batch(
         self,
         table: ArrowRows,
