@@ -206,14 +206,18 @@ def test_an_index_of_pandas_is_never_learnt_from(tmp_path, index, kind):
     assert found.classes_.tolist() == ["ham", "spam"]
 
 
-def test_an_index_is_taken_where_it_is_named():
+def test_an_index_is_taken_where_it_is_named(tmp_path):
     frame = pd.DataFrame({"x": [1.0, 2.0]}, index=pd.Index([5, 9], name="id"))
-    (batch,) = open_arrow(frame, target="id").batches()
-    assert batch.y.tolist() == [5, 9]
+    frame.to_parquet(tmp_path / "a.parquet")
+    for source in (open_arrow(frame, target="id"), open_parquet(tmp_path / "a.parquet", target="id")):
+        (batch,) = source.batches()
+        assert batch.y.tolist() == [5, 9]
     (batch,) = open_arrow(frame.assign(y=[0, 1]), target="y", columns=["id", "x"]).batches()
     assert batch.X.tolist() == [[5, 1], [9, 2]]
     with pytest.raises(ValueError, match=r"drop has no effect"):
         open_arrow(frame, target="x", columns=["id"], drop=["x"])
+    with pytest.raises(ValueError, match=r"has 1 features, but n_features says 2"):
+        open_arrow(frame, target="id", n_features=2)
 
 
 def test_decimals_are_the_nearest_numbers(tmp_path):

@@ -12,11 +12,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, NamedTuple, TextIO
 
-from perceptron_rs.cli.proposal.tables import LINES
 from perceptron_rs.io.text.paths import PACKED
 
 #: So many bytes are looked at; of long lines so many, and so many bytes at most.
 HEAD_BYTES, _LOOKED_LINES, MOST = 1 << 18, 100, 1 << 24
+LINES = 1000  # or rows, at most
 #: Larger documents, which must be read whole, are not looked at.
 _DOCUMENT = 1 << 26
 

@@ -14,7 +14,7 @@ from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from perceptron_rs.cli.proposal.form import Form, Text, as_csv, made, parted
+from perceptron_rs.cli.proposal.form import LINES, Form, Text, as_csv, made, parted
 from perceptron_rs.features.categories import kind_of_strings
 from perceptron_rs.features.numerals import MARKS, mark_of, number_of
 from perceptron_rs.parameters.kinds import listed
@@ -33,8 +33,8 @@ chosen: ContextVar[str | None] = ContextVar("chosen", default=None)
 PART_OF_TIME = re.compile(r"\d[-/:.]\d+[-/:.]\d")
 #: Of files whose columns hold numbers and categories: few names make few collisions.
 _FEW_BITS = "12"
-#: Lines that are looked at, fewer than which tell nothing of a table, and how many labels may differ.
-LINES, MIN_LINES, CLASSES = 1000, 10, 30
+#: Fewer lines tell nothing of a table; and how many labels may differ.
+MIN_LINES, CLASSES = 10, 30
 #: Whole numbers of which each has so many examples are classes.
 _EACH = 5
 

@@ -10,10 +10,9 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any, TypeAlias
 
-from perceptron_rs.cli.proposal.form import Form, Text, made, parted
+from perceptron_rs.cli.proposal.form import LINES, Form, Text, made, parted
 from perceptron_rs.cli.proposal.tables import (
     CLASSES,
-    LINES,
     MIN_LINES,
     OF_LABELS,
     OF_SCORES,
