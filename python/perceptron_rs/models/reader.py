@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,33 @@ from perceptron_rs.state.turns import change
 from perceptron_rs.targets.planes import learns_many
 
 if TYPE_CHECKING:
+    from perceptron_rs.parameters.groups import Parameters
     from perceptron_rs.prediction.estimator import Estimator
     from perceptron_rs.prediction.predictor import Predictor
-    from perceptron_rs.registry import Entry
+
+
+class Known(Protocol):
+    """What is known of a learner."""
+
+    @property
+    def class_name(self) -> str:
+        """The name of the class of the estimator."""
+
+    @property
+    def kind(self) -> type[Estimator]:
+        """The class of the estimator."""
+
+    @property
+    def predictor(self) -> type[Predictor]:
+        """The class of what predicts alone."""
+
+    @property
+    def parameters(self) -> type[Parameters]:
+        """The dataclass of its parameters."""
 
 
 def read_estimator(
-    path: ModelSource, learners: Mapping[str, Entry]
+    path: ModelSource, learners: Mapping[str, Known]
 ) -> tuple[Estimator, dict[str, object], Tensors]:
     """Return the estimator in a file, its description and its tensors; ``learners`` are those by name."""
     from perceptron_rs.models.training_record import publish_record  # what only predicts has no use for it
@@ -49,7 +69,7 @@ def read_estimator(
 
 
 def read_predictor(
-    path: ModelSource, learners: Mapping[str, Entry], *, engine: str, n_jobs: int | None
+    path: ModelSource, learners: Mapping[str, Known], *, engine: str, n_jobs: int | None
 ) -> Predictor:
     """Return what predicts of the estimator in a file."""
     with _loading(path):
@@ -77,7 +97,7 @@ def _loading(path: ModelSource) -> Iterator[None]:
         raise MemoryError(f"cannot load {file_name(path)}: {reason}") from None
 
 
-def _learner_of(document: dict[str, object], learners: Mapping[str, Entry]) -> Entry:
+def _learner_of(document: dict[str, object], learners: Mapping[str, Known]) -> Known:
     """Return the learner that a description names; ValueError if it is not one of an estimator."""
     if "checkpoint" in document:
         raise ArgumentError(
