@@ -26,7 +26,7 @@ from perceptron_rs.io.reading import (
     wrong_width,
 )
 from perceptron_rs.io.source import borders
-from perceptron_rs.io.svmlight.lines import all_labels, as_matrix, tidy_labels
+from perceptron_rs.io.svmlight.lines import SvmlightText, all_labels, as_matrix, tidy_labels
 from perceptron_rs.io.text.lines import (
     Records,
     check_files,
@@ -387,8 +387,6 @@ class ExampleFiles:
 def line_reader(form: str, name: str, reading: Reading) -> Any:
     """Return what makes examples of whole lines, or whole records, of a format."""
     if form == "svmlight":
-        from perceptron_rs.io.svmlight.lines import SvmlightText
-
         return SvmlightText(name, reading)
     if form in TEXT_TABLES:
         from perceptron_rs.io.tables.tables import CsvLines

@@ -141,8 +141,6 @@ def open_examples(
     array([-1,  1])
     """
     options = {name: value for name, value in locals().items() if name != "path"}
-    from perceptron_rs.io.svmlight.files import check_options
-
     check_options(n_features, zero_based, "ignore")
     check_value("format", Choice(words(Format), none=True), format)
     if not isinstance(labels, str | os.PathLike | None):

@@ -17,7 +17,13 @@ from perceptron_rs.models.container import unpack
 from perceptron_rs.models.contents import restore
 from perceptron_rs.models.document import CALIBRATION, LABELS, NEEDED, OPTIONAL, START, Tensors, widened
 from perceptron_rs.models.files import ModelSource, file_name
-from perceptron_rs.models.values import all_parameters, checked, classes_from_json, parameters_from_json
+from perceptron_rs.models.values import (
+    all_parameters,
+    calibration_from_json,
+    checked,
+    classes_from_json,
+    parameters_from_json,
+)
 from perceptron_rs.parameters.exclusions import check_exclusions
 from perceptron_rs.schema.schema import is_count
 from perceptron_rs.state.turns import change
@@ -142,8 +148,6 @@ def _restore(model: Predictor, document: dict[str, object], tensors: Tensors) ->
         recipe = recipe_from_json(document["input"], columns, tensors)
     calibration = None
     if CALIBRATION in document:
-        from perceptron_rs.models.values import calibration_from_json
-
         calibration = calibration_from_json(document[CALIBRATION], model, tensors)
     restore(model, tensors, document)
     if calibration is not None:

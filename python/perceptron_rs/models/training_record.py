@@ -23,7 +23,6 @@ from perceptron_rs.schema.schema import is_count
 
 if TYPE_CHECKING:
     from perceptron_rs.prediction.estimator import Estimator
-    from perceptron_rs.prediction.predictor import Predictor
 
 _NEEDED = {"method", "parameters", "n_features", "sizes", "weighted", "arithmetic_version"}
 _OPTIONAL = {"ended", "block_size"}

@@ -16,7 +16,7 @@ from perceptron_rs.audit import NOT_SAVED
 from perceptron_rs.choices import CalibrationMethod, words
 from perceptron_rs.models.document import Tensors, json_scalar
 from perceptron_rs.parameters.kinds import AMOUNT
-from perceptron_rs.prediction.predictor import Classifier
+from perceptron_rs.prediction.predictor import Classifier, Predictor
 from perceptron_rs.probabilities import Calibration
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import is_random_state
@@ -24,7 +24,6 @@ from perceptron_rs.targets.planes import is_multilabel
 
 if TYPE_CHECKING:
     from perceptron_rs.prediction.estimator import Estimator
-    from perceptron_rs.prediction.predictor import Predictor
 
 
 def values_to_json(parameters: dict[str, object]) -> dict[str, object]:
