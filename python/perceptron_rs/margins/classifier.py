@@ -23,9 +23,9 @@ from perceptron_rs.margins.exact.matrix import refuse_rounded
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
 from perceptron_rs.margins.predictor import (
     MAX_MARGIN,
+    RESULT_WORDS,
     MaxMarginClassifierPredictor,
     results_of,
-    results_to_json,
 )
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.margins.search.kernel import gram, scaled
@@ -328,7 +328,8 @@ class MaxMarginClassifier(
         return arrays
 
     def _document(self) -> dict[str, object]:
-        return {"results": results_to_json(self.results_)}
+        words = [attributes(result, RESULT_WORDS) | {"work": dict(result.work)} for result in self.results_]
+        return {"results": words}
 
     def _restored(self, arrays: State, document: dict[str, object]) -> None:
         super()._restored(arrays, document)

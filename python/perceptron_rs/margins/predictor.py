@@ -31,7 +31,7 @@ from perceptron_rs.targets.planes import assert_finite_weights, n_planes
 
 #: Numbers of a `MarginResult` that may be infinite: the columns of one tensor, with a row a plane.
 _FIGURES = ("lower", "upper", "intercept", "radius", "mistake_bound", "best_mistake_bound")
-_RESULT_WORDS = ("status", "bias", "proof", "solver")
+RESULT_WORDS = ("status", "bias", "proof", "solver")
 _PROOFS = (None, "pair", "verified", "rational")
 
 
@@ -110,11 +110,6 @@ def check_planes(model: MaxMarginClassifierPredictor, arrays: State, columns: in
         spec_of(model, arrays)
 
 
-def results_to_json(results: list[MarginResult]) -> list[dict[str, object]]:
-    """Return what results say in words, and the counts of their work."""
-    return [attributes(result, _RESULT_WORDS) | {"work": dict(result.work)} for result in results]
-
-
 def results_of(arrays: State, words: object, spec: KernelSpec | None) -> list[MarginResult]:
     """Return the results of a file; ValueError unless they are those of a fit."""
     numbers: NDArray[np.float64] = arrays["results"]
@@ -137,8 +132,8 @@ def results_of(arrays: State, words: object, spec: KernelSpec | None) -> list[Ma
 
 
 def _check_words(description: object) -> None:
-    if not isinstance(description, dict) or set(description) != {*_RESULT_WORDS, "work"}:
-        raise ValueError(f"each of its results must hold {', '.join(_RESULT_WORDS)} and work")
+    if not isinstance(description, dict) or set(description) != {*RESULT_WORDS, "work"}:
+        raise ValueError(f"each of its results must hold {', '.join(RESULT_WORDS)} and work")
     allowed = {"status": STATUSES, "bias": words(Bias), "proof": _PROOFS}
     for name, values in allowed.items():
         if description[name] not in values:

@@ -40,10 +40,6 @@ def is_count(value: object) -> bool:
     return type(value) is int and 0 <= value <= LARGEST_COUNT
 
 
-def _same(array: NDArray[np.generic]) -> Any:
-    return array
-
-
 @dataclass(frozen=True, slots=True)
 class Array:
     """An array of a learner.
@@ -95,7 +91,7 @@ class Array:
     least: float | None = None
     most: float | None = None
     pack: Callable[[Any], Any] = np.asarray
-    unpack: Callable[[NDArray[np.generic]], Any] | None = _same
+    unpack: Callable[[NDArray[np.generic]], Any] | None = np.asarray
 
     @property
     def title(self) -> str:

@@ -263,10 +263,7 @@ def _whole_labels(values: list[Any], name: str) -> NDArray[np.generic]:
     inexact = (label for label in values if not isinstance(label, Integral))
     odd = next((label for label in inexact if not math.isfinite(label) or label != int(label)), None)
     if odd is not None:
-        raise ValueError(
-            f"Unknown label type: continuous: found {odd}; classes must be whole numbers, booleans or "
-            f"strings, so round or bin a regression target first"
-        )
+        raise _continuous(odd)
     whole = [int(label) for label in values]
     low, high = min(whole), max(whole)
     for kind in (np.int64, np.uint64):
@@ -311,15 +308,20 @@ def encode_new(
     return classes, labels
 
 
+def _continuous(label: object) -> ValueError:
+    """Return the error for a label that is no whole number, in scikit-learn's first words."""
+    return ValueError(
+        f"Unknown label type: continuous: found {label}; classes must be whole numbers, booleans or strings, "
+        f"so round or bin a regression target first"
+    )
+
+
 def _refuse_continuous(y: NDArray[np.generic]) -> None:
     if y.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
             whole = y == np.trunc(y)
         if not whole.all():
-            raise ValueError(
-                f"Unknown label type: continuous: found {y[~whole][0]}; classes must be "
-                f"whole numbers, booleans or strings, so round or bin a regression target first"
-            )
+            raise _continuous(y[~whole][0])
         if len(y) and max(-float(y.min()), float(y.max())) >= 2.0**63:
             raise ValueError(
                 f"labels from {y.min()} to {y.max()} are more than integers of 64 bits hold; "
