@@ -7,6 +7,7 @@
 //!   integers ([`exact`], [`gram`])
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
 //! - [`decay`]: the penalty of many examples at once
+//! - [`mixture`]: what passes over partitions have led to
 //! - [`finite`]: the check of rule 9
 //! - [`elementary`]: [`exp`], [`tanh`], [`log`], and the three over many numbers: rule 6
 //! - [`neuron`]: layers of neurons
@@ -28,6 +29,7 @@ pub mod environment;
 pub mod factor;
 pub mod finite;
 pub mod kernel;
+pub mod mixture;
 pub mod neuron;
 pub mod products;
 pub mod search;

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::{Learnt, Model};
 use crate::arith::environment::standard;
 use crate::arith::finite::{all_finite, largest_of};
+use crate::arith::mixture::{mark, mean, product, sums_of_all, tree};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, gathered, tried};
 use crate::monitor::{Monitor, copied, pieces};
@@ -293,10 +294,7 @@ impl Rooms {
         for [other, _] in &made {
             mark(differs, other, made[0][0]);
         }
-        for ((mixed, all), (differs, first)) in mixed.iter_mut().zip(all).zip(differs.iter().zip(made[0][0]))
-        {
-            *mixed = chosen(*differs, *mixed / all + 0.0, *first);
-        }
+        mean(mixed, all, differs, made[0][0]);
         if before.1.is_none() {
             return Ok([mixed, &[]]);
         }
@@ -308,14 +306,7 @@ impl Rooms {
             mark(differs, other_u, u);
         }
         let others = (passes.len() - 1) as f64;
-        let of_all = next.iter().zip(next_before).zip(mixed.iter().zip(sums.iter()));
-        let of_before = w.iter().zip(u).zip(differs.iter());
-        for (made, (((next, next_before), (mixed, sum)), ((w, u), differs))) in
-            mixed_u.iter_mut().zip(of_all.zip(of_before))
-        {
-            let gained = (next * mixed - *sum) + others * (next_before * w);
-            *made = chosen(*differs, (*made - others * u) + gained + 0.0, *u);
-        }
+        sums_of_all(mixed_u, others, [next, mixed, sums], [next_before, w, u], differs);
         Ok([mixed, mixed_u])
     }
 }
@@ -331,48 +322,13 @@ fn tiles_of<'a>(
     [numbers_of(tile, w, *chosen, before, room), u]
 }
 
-/// Adds what `leaf` makes of the passes: neighbours first, then neighbours of these sums.
-fn tree(passes: Range<usize>, sum: &mut [f64], scratch: &mut [f64], leaf: &impl Fn(usize, &mut [f64])) {
-    if passes.len() == 1 {
-        return leaf(passes.start, sum);
-    }
-    let half = passes.start + passes.len().next_power_of_two() / 2;
-    tree(passes.start..half, sum, scratch, leaf);
-    let (other, rest) = scratch.split_at_mut(sum.len());
-    tree(half..passes.end, other, rest, leaf);
-    sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += *other);
-}
-
-fn product(factors: &[f64], numbers: &[f64], out: &mut [f64]) {
-    out.iter_mut().zip(factors.iter().zip(numbers)).for_each(|(out, (k, w))| *out = k * w);
-}
-
-/// Marks the places at which numbers differ from others.
-fn mark(differs: &mut [u64], numbers: &[f64], others: &[f64]) {
-    for (differs, (a, b)) in differs.iter_mut().zip(numbers.iter().zip(others)) {
-        *differs |= if a == b { 0 } else { u64::MAX };
-    }
-}
-
-/// Without a branch, which nobody can foresee.
-fn chosen(differs: u64, mixed: f64, same: f64) -> f64 {
-    f64::from_bits(mixed.to_bits() & differs | same.to_bits() & !differs)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::online::run::State;
 
     #[test]
-    fn passes_are_added_neighbours_first_and_those_without_weight_do_not_count() {
-        let add = |passes: usize| {
-            let (mut sum, mut scratch) = ([0.0], [0.0; 3]);
-            let leaf = |p: usize, out: &mut [f64]| out[0] = [1.0, 1e16, -1e16, 1.0, 3.0][p];
-            tree(0..passes, &mut sum, &mut scratch, &leaf);
-            sum[0]
-        };
-        assert_eq!([1, 3, 4, 5].map(add), [1.0, 0.0, 0.0, 3.0]);
+    fn passes_without_weight_do_not_count() {
         let model = Model::zero(&crate::online::perceptron::KIND, [1, 2]).expect("little");
         let share = |w: [f64; 2], k| {
             let coef = Table::new(w.to_vec(), [1, 2]).expect("two weights");
