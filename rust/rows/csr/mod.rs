@@ -31,9 +31,6 @@ use crate::rows::weights::undo::Undo;
 use crate::rows::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, arranged_otherwise, rows_in_block};
 use crate::rows::{Chosen, Entries, OwnColumns, Renamed};
 
-/// Entries of a row up to which its sum takes less time in floats than in integers.
-const SHORT: usize = 12;
-
 /// Entries that are scored at once, widened in the cache.
 const AT_ONCE: usize = 4096;
 
@@ -237,16 +234,9 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
             return Arranged::ByPlane(coef).standing(Layout::ByColumn, [planes, self.columns], monitor);
         }
         // Short rows take less time in floats, but for those of ones.
-        if entries <= SHORT && !all(self.values, all_ones, monitor)? {
-            return Ok(Arranged::ByPlane(coef));
-        }
-        let limit = self
-            .whole(monitor)?
-            .magnitude
-            .map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
-        if let Some(limit) = limit
-            && all(&coef, |w| integers_within(w, limit), monitor)?
-        {
+        // To look for other integers takes what they gain.
+        let limit = f64::from(exact::weight_limit(self.facts.longest as f64, exact::LARGEST));
+        if all(self.values, all_ones, monitor)? && all(&coef, |w| integers_within(w, limit), monitor)? {
             return Ok(Arranged::Counts(mapped(&coef, |&w| w as i32, monitor)?));
         }
         Ok(Arranged::ByPlane(coef))
@@ -272,10 +262,7 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         match weights {
             Arranged::ByColumn { w, stride } => self.by_column(range, (w, *stride), intercept, out)?,
             Arranged::ByPlane(w) => self.plane_by_plane(range, w, intercept, out),
-            Arranged::Counts(w) if self.whole(&())?.ones => {
-                self.of_ones(&mut vec![]).exact_activations(range, w, intercept[0], out);
-            }
-            Arranged::Counts(w) => self.exact_activations(range, w, intercept[0], out),
+            Arranged::Counts(w) => self.of_ones(&mut vec![]).exact_activations(range, w, intercept[0], out),
             Arranged::Halves(_) => return Err(arranged_otherwise()),
         }
         Ok(())

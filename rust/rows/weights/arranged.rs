@@ -18,7 +18,7 @@ pub enum Arranged<'a> {
     ByColumn { w: Cow<'a, [f64]>, stride: usize },
     /// Exact integers for dense bytes.
     Halves(Vec<Halves>),
-    /// Exact integers of one plane, for CSR rows.
+    /// Exact integers of one plane, for CSR rows of ones.
     Counts(Vec<i32>),
 }
 
