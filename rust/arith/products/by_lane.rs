@@ -97,11 +97,10 @@ impl ByLane {
 
 /// Entries that make one lane, in an order in which the tree of rule 3 adds them: before the first is +0.0, so that
 /// no zero of another lane counts.
-pub const IN_A_ROW: usize = 3;
+const IN_A_ROW: usize = 3;
 
 /// The two that the tree adds first come first.
-#[inline(always)]
-pub fn in_a_row<I: Index>(columns: &[I]) -> [usize; IN_A_ROW] {
+fn in_a_row<I: Index>(columns: &[I]) -> [usize; IN_A_ROW] {
     let [a, b, c] = *columns else { return [0, 1, 2] };
     let near = |a: I, b: I| ((a.at() % LANES) ^ (b.at() % LANES) | LANES).trailing_zeros();
     if near(a, b) >= near(a, c).max(near(b, c)) {

@@ -3,7 +3,7 @@
 use std::array::from_fn;
 use std::mem::replace;
 
-use crate::arith::by_lane::{ByLane, IN_A_ROW, ManyProducts, WideRow, are_many, in_a_row};
+use crate::arith::by_lane::{ByLane, ManyProducts, WideRow, are_many};
 use crate::arith::decay::scale;
 use crate::arith::dot::{
     FEW_OF_FOUR, FEW_OF_MORE, LANES, dot_entries, dot_entries_by, dot_few_entries, dot_four_of_few,
@@ -135,18 +135,10 @@ pub(in crate::rows) struct Strip<'a, T, I> {
 const APART: usize = 8;
 
 /// Bytes of weights that the second cache may hold; and numbers that are asked for before they are read, of so many
-/// entries at most.
-const CACHED: usize = 1 << 19;
+/// entries at most. Rows of more ask for their own.
+const CACHED: usize = 1 << 20;
 const AHEAD: usize = 2048;
 const ENTRIES_AHEAD: usize = 24;
-
-/// Asks for the weights of some planes that stand by column, from this number on.
-#[inline(always)]
-fn prefetch_column(w: &[f64], first: usize, planes: usize) {
-    if let Some(w) = w.get(first..first + planes) {
-        prefetch(w);
-    }
-}
 
 impl<T: Value, I: Index> Strip<'_, T, I> {
     #[inline(always)]
@@ -158,55 +150,36 @@ impl<T: Value, I: Index> Strip<'_, T, I> {
         })
     }
 
-    /// The columns of entries some way ahead: none of weights that stay in the cache.
+    /// The columns of entries some way ahead: none of weights that stay in the cache, and of long rows.
     fn later(&self, w: &[f64], planes: usize) -> &[I] {
-        let ahead = (AHEAD / planes).clamp(1, ENTRIES_AHEAD);
-        self.columns.get(ahead..).filter(|_| size_of_val(w) > CACHED).unwrap_or(&[])
+        let pays = size_of_val(w) > CACHED && self.columns.len() < ENTRIES_AHEAD * self.ends.len();
+        let ahead = if pays { (AHEAD / planes).clamp(1, ENTRIES_AHEAD) } else { usize::MAX };
+        self.columns.get(ahead..).unwrap_or(&[])
     }
 
-    /// Calls `put` with each row and its `w·x` with some vectors. `weights` has their numbers of a column. Of many
-    /// vectors, a few entries take less time in a row than lanes that are emptied and added up. `soon` is told of the
-    /// columns of `later`, as many as there are in a row, before it is read.
+    /// Calls `put` with each row and its `w·x` with some vectors. `weights` has their numbers of a column.
     #[inline(always)]
     pub fn products<const V: usize>(
         &self,
         weights: impl Fn(usize) -> [f64; V],
-        (mut later, soon): (&[I], impl Fn(usize)),
         mut put: impl FnMut(usize, [f64; V]),
     ) {
         let (mut room, before) = ([[[0.0; V]; LANES]; APART], self.ends[0].at());
-        let add = |lane: &mut [f64; V], j: &I, x: &T| {
-            let (w, x) = (weights(j.at()), x.widen());
-            for (sum, w) in lane.iter_mut().zip(w) {
-                *sum += w * x;
-            }
-        };
-        let are_few = |len: usize| V >= LANES && len <= IN_A_ROW;
         for (start, ends) in (0..).step_by(APART).zip(self.ends[1..].chunks(APART)) {
-            let (mut first, mut lens) = (self.ends[start].at() - before, [0; APART]);
-            for ((lanes, len), end) in room.iter_mut().zip(&mut lens).zip(ends) {
+            let mut first = self.ends[start].at() - before;
+            for (lanes, end) in room.iter_mut().zip(ends) {
                 let own = first..end.at() - before;
-                (first, *len) = (own.end, own.len());
-                let next;
-                (next, later) = later.split_at((*len).min(later.len()));
-                for j in next {
-                    soon(j.at());
-                }
-                let (columns, values) = (&self.columns[own.clone()], &self.values[own]);
-                if are_few(*len) {
-                    lanes[0] = [0.0; V];
-                    for &i in &in_a_row(columns)[..*len] {
-                        add(&mut lanes[0], &columns[i], &values[i]);
-                    }
-                    continue;
-                }
+                first = own.end;
                 *lanes = [[0.0; V]; LANES];
-                for (j, x) in columns.iter().zip(values) {
-                    add(&mut lanes[j.at() % LANES], j, x);
+                for (j, x) in self.columns[own.clone()].iter().zip(&self.values[own]) {
+                    let (w, x) = (weights(j.at()), x.widen());
+                    for (sum, w) in lanes[j.at() % LANES].iter_mut().zip(w) {
+                        *sum += w * x;
+                    }
                 }
             }
-            for (row, (lanes, len)) in (start..).zip(room.iter().zip(lens)).take(ends.len()) {
-                put(row, if are_few(len) { lanes[0] } else { folded(lanes) });
+            for (row, lanes) in (start..).zip(&room[..ends.len()]) {
+                put(row, folded(lanes));
             }
         }
     }
@@ -232,8 +205,7 @@ impl<I: Index> FewPlanes<'_, I> {
             // Behind the last weight of the last column nothing need be stored.
             w.first_chunk().copied().unwrap_or_else(|| from_fn(|k| w.get(k).copied().unwrap_or(0.0)))
         };
-        let later = (strip.later(w, intercept.len()), |j| prefetch_column(w, j * stride, intercept.len()));
-        strip.products::<V>(weights, later, |row, sums| {
+        strip.products::<V>(weights, |row, sums| {
             let out = &mut out[row * intercept.len()..];
             for ((out, sum), b) in out.iter_mut().zip(sums).zip(intercept) {
                 *out = sum + b;
@@ -249,21 +221,15 @@ impl<I: Index> Leaf for FewPlanes<'_, I> {
     fn run<S: Simd>(self, _simd: S) {
         match self.intercept.len() {
             0..=4 => self.by::<4>(),
-            5..=8 => self.by::<8>(),
-            _ => self.by::<FEW>(),
+            _ => self.by::<LANES>(),
         }
     }
 }
 
-/// Up to so many planes, all of them at once take less time than row by row.
-pub(in crate::rows) const FEW: usize = 12;
-
-/// The same for more planes, row by row.
+/// The same for more than [`LANES`] planes, row by row.
 pub(in crate::rows) struct ManyPlanes<'a, I>(pub FewPlanes<'a, I>, pub &'a mut ByLane);
 
 impl<I: Index> Leaf for ManyPlanes<'_, I> {
-    const WIDEST: bool = true;
-
     type Output = ();
 
     #[inline(always)]
@@ -275,12 +241,12 @@ impl<I: Index> Leaf for ManyPlanes<'_, I> {
         for (row, sums) in strip.rows().zip(out.chunks_mut(planes)) {
             let next;
             (next, later) = later.split_at(row.0.len().min(later.len()));
-            for j in next {
-                prefetch_column(w, j.at() * stride, planes);
+            for w in next.iter().filter_map(|j| w.get(j.at() * stride..)?.get(..planes)) {
+                prefetch(w);
             }
             if are_many(planes, row.0.len()) {
                 by_lane.take(row.0, row.1, stride);
-                ManyProducts { row: by_lane, w, sums }.run(simd);
+                dispatch(ManyProducts { row: by_lane, w, sums });
             } else {
                 Products { row, w, stride, sums }.run(simd);
             }

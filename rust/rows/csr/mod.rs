@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::arith::axpy::axpy_entries;
 use crate::arith::by_lane::{ByLane, WideRow, widened};
-use crate::arith::dot::{dot_entries, dot_entries_by};
+use crate::arith::dot::{LANES, dot_entries, dot_entries_by};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
 use crate::arith::integers::integers_within;
@@ -20,7 +20,7 @@ use crate::memory::Grow;
 use crate::monitor::{Monitor, all, mapped};
 use crate::rows::ballot::SPARSEST;
 use crate::rows::csr::facts::{Facts, Whole, all_ones};
-use crate::rows::csr::loops::{Counts, FEW, FewPlanes, FloatColumns, ManyPlanes, Strip, exact_product};
+use crate::rows::csr::loops::{Counts, FewPlanes, FloatColumns, ManyPlanes, Strip, exact_product};
 use crate::rows::pass::learn::Learn;
 use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
 use crate::rows::survey::{Survey, survey};
@@ -86,11 +86,8 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     fn plane_by_plane(&self, range: Range<usize>, w: &[f64], intercept: &[f64], out: &mut [f64]) {
         for (k, b) in intercept.iter().enumerate() {
             let w = &w[k * self.columns..][..self.columns];
-            self.strip(range.clone()).products(
-                |j| [w[j]],
-                (&[], |_| {}),
-                |row, [sum]| out[row * intercept.len() + k] = sum + b,
-            );
+            self.strip(range.clone())
+                .products(|j| [w[j]], |row, [sum]| out[row * intercept.len() + k] = sum + b);
         }
     }
 
@@ -109,7 +106,7 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
             room.try_resize(values.len().max(room.len()), 0.0)?;
             let strip = Strip { ends, columns, values: widened(values, &mut room) };
             let few = FewPlanes { strip, w, stride, intercept, out };
-            if intercept.len() > FEW { dispatch(ManyPlanes(few, &mut by_lane)) } else { dispatch(few) }
+            if intercept.len() > LANES { dispatch(ManyPlanes(few, &mut by_lane)) } else { dispatch(few) }
         }
         Ok(())
     }
