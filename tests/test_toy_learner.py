@@ -154,5 +154,5 @@ def test_few_files_of_the_core_name_a_learner():
     rust = Path(__file__).parents[1] / "rust"
     paths = {path: re.sub("//.*", "", path.read_text("utf-8")) for path in rust.rglob("*.rs")}
     found = {path.relative_to(rust) for path, code in paths.items() if re.search("pocket", code, re.I)}
-    listed = {"online/mod.rs", "online/run/problem.rs", "python/border/choices.rs"}
+    listed = {"online/mod.rs", "online/run/problem.rs", "python/settings.rs"}
     assert found == set(map(Path, {"online/pocket.rs"} | listed))
