@@ -198,7 +198,9 @@ fn is_pocket(case: &Case, pocket: &dyn Learner, layout: &str) {
             name => name,
         };
         match values {
-            Numbers::Floats(values) => case.is(name, &bits(&values.concat()), layout),
+            Numbers::Weights(values) | Numbers::Floats(values) => {
+                case.is(name, &bits(&values.concat()), layout);
+            }
             Numbers::Integers(values) => case.is(name, &whole(&values.concat()), layout),
         }
     }

@@ -237,7 +237,7 @@ impl Learner for Averaged {
     }
 
     fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>> {
-        let coef = Numbers::floats(once(self.coef.numbers().unwrap_or_default()))?;
+        let coef = Numbers::weights(once(self.coef.numbers().unwrap_or_default()))?;
         let memory = [("coef_u", coef), ("intercept_u", Numbers::floats(once(&self.intercept[..]))?)];
         collected(memory.into_iter())
     }

@@ -352,7 +352,7 @@ impl Learner for Pocket {
         let planes = || self.planes.iter();
         let runs = planes().map(|plane| plane.run.examples as i64);
         let memory = [
-            ("coef", Numbers::floats(planes().map(|plane| &plane.pocket.0[..]))?),
+            ("coef", Numbers::weights(planes().map(|plane| &plane.pocket.0[..]))?),
             ("intercept", Numbers::new_floats(collected(planes().map(|plane| plane.pocket.1))?)?),
             ("pocket_errors", Numbers::new_floats(collected(planes().map(|plane| plane.errors))?)?),
             ("pocket_run", Numbers::new_integers(collected(runs)?)?),

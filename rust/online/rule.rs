@@ -34,11 +34,17 @@ pub trait Rule: Send {
 /// Numbers that a learner remembers: pieces that belong one behind the other.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Numbers<'a> {
+    /// Of each plane and column.
+    Weights(Vec<Cow<'a, [f64]>>),
     Floats(Vec<Cow<'a, [f64]>>),
     Integers(Vec<Cow<'a, [i64]>>),
 }
 
 impl<'a> Numbers<'a> {
+    pub(super) fn weights(pieces: impl ExactSizeIterator<Item = &'a [f64]>) -> Result<Self> {
+        Ok(Self::Weights(collected(pieces.map(Cow::Borrowed))?))
+    }
+
     /// Floats in pieces that stay where they are.
     pub(super) fn floats(pieces: impl ExactSizeIterator<Item = &'a [f64]>) -> Result<Self> {
         Ok(Self::Floats(collected(pieces.map(Cow::Borrowed))?))

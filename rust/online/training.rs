@@ -169,9 +169,7 @@ impl Training {
         let (shape, mut memory) = (state.coef.shape(), Vec::new());
         for (name, numbers) in if sums.is_some() { Vec::new() } else { self.learner.memory()? } {
             let part = match numbers {
-                Numbers::Floats(pieces) if name.starts_with("coef") => {
-                    Part::Weights(Table::new(joined(&pieces, monitor)?, shape)?)
-                }
+                Numbers::Weights(pieces) => Part::Weights(Table::new(joined(&pieces, monitor)?, shape)?),
                 Numbers::Floats(pieces) => Part::Floats(Arc::new(joined(&pieces, monitor)?)),
                 Numbers::Integers(pieces) => Part::Integers(Arc::new(joined(&pieces, monitor)?)),
             };

@@ -201,7 +201,7 @@ impl EngineRun for KernelRun {
         }
         // The log, by the names of the protocol.
         self.learner.memory()?.into_iter().try_for_each(|(name, values)| match values {
-            Numbers::Floats(pieces) => set_joined(out, name, &pieces),
+            Numbers::Weights(pieces) | Numbers::Floats(pieces) => set_joined(out, name, &pieces),
             Numbers::Integers(pieces) => set_joined(out, name, &pieces),
         })
     }

@@ -30,7 +30,7 @@ pub fn learn(
 pub fn remembered(learner: &dyn Learner) -> Vec<u64> {
     let memory = learner.memory().expect("memory");
     let floats = memory.iter().filter_map(|(_, numbers)| match numbers {
-        Numbers::Floats(values) => Some(values),
+        Numbers::Weights(values) | Numbers::Floats(values) => Some(values),
         Numbers::Integers(_) => None,
     });
     floats.flatten().flat_map(|values| values.iter()).map(|value| value.to_bits()).collect()

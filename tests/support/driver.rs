@@ -48,7 +48,7 @@ impl Report {
 
     pub fn floats(&self, name: &str) -> Vec<f64> {
         match self.remembered(name) {
-            Numbers::Floats(pieces) => pieces.concat(),
+            Numbers::Weights(pieces) | Numbers::Floats(pieces) => pieces.concat(),
             Numbers::Integers(_) => panic!("{name} are integers"),
         }
     }
@@ -56,7 +56,7 @@ impl Report {
     pub fn integers(&self, name: &str) -> Vec<i64> {
         match self.remembered(name) {
             Numbers::Integers(pieces) => pieces.concat(),
-            Numbers::Floats(_) => panic!("{name} are floats"),
+            Numbers::Weights(_) | Numbers::Floats(_) => panic!("{name} are floats"),
         }
     }
 
