@@ -122,7 +122,7 @@ docs/_static/lab/core.js: $(OWN_RUST) $(RUST) lab/Cargo.toml lab/Cargo.lock $(wi
 	@test -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown)" \
 		|| { $(NEEDS_RUSTUP); rustup target add wasm32-unknown-unknown; }
 	cargo build --quiet --locked --release --manifest-path lab/Cargo.toml --target wasm32-unknown-unknown --target-dir target/lab
-	{ printf 'const LAB_CORE = "'; base64 < target/lab/wasm32-unknown-unknown/release/perceptron_lab.wasm | tr -d '\n'; \
+	{ printf 'const LAB_CORE = "'; gzip -9 -n < target/lab/wasm32-unknown-unknown/release/perceptron_lab.wasm | base64 | tr -d '\n'; \
 		printf '";\n'; } > $@
 
 test-lab: $(VENV)/quick $(VENV)/test $(VENV)/docs $(VENV)/browser lab  ## the lab in a browser: it learns the bits that Python learns

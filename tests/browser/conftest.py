@@ -86,8 +86,9 @@ def folder(tmp_path_factory) -> Path:
 #: Asks a core of its own, one call after the other; returns what it says.
 CALLS = """
 const [calls, done] = arguments;
-const binary = Uint8Array.from(atob(LAB_CORE), letter => letter.charCodeAt(0));
-WebAssembly.instantiate(binary).then(({ instance }) => {
+const packed = new Blob([Uint8Array.from(atob(LAB_CORE), letter => letter.charCodeAt(0))]);
+const binary = new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+binary.then(WebAssembly.instantiate).then(({ instance }) => {
   const core = instance.exports;
   const call = (name, ...numbers) => {
     const n = core[name](...numbers);

@@ -426,7 +426,7 @@ def test_it_is_small_and_asks_for_nothing(lab):
     assert asked
     assert [url for url in asked if not url.startswith(("file:", "data:", "about:", "blob:"))] == []
     sizes = [path.stat().st_size for path in (*CORE.parent.iterdir(), DOCS / "lab.html")]
-    assert sum(sizes) < 1_550_000
+    assert sum(sizes) < 650_000
 
 
 LARGE_RUN = "data=noise&n=2000&order=shuffled&seed=1&epochs=1000"

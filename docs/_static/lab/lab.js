@@ -31,8 +31,9 @@ function serve() {
   }
   const commands = {
     async load(letters) {
-      const binary = Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0));
-      core = (await WebAssembly.instantiate(binary)).instance.exports;
+      const packed = new Blob([Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0))]);
+      const binary = new Response(packed.stream().pipeThrough(new DecompressionStream("gzip")));
+      core = (await WebAssembly.instantiate(await binary.arrayBuffer())).instance.exports;
     },
     open: (link) => withText("open", link),
     points: (link) => withText("points", link),
