@@ -5,9 +5,7 @@ use std::ops::Range;
 use blake3::Hasher;
 
 use crate::arith::value::Value;
-use crate::error::Result;
-use crate::memory::Grow;
-use crate::monitor::{Monitor, Pace, pieces};
+use crate::base::{Grow, Monitor, Pace, Result, pieces};
 use crate::rows::Matrix;
 
 /// Bytes that are hashed at once: fewer cost more each.

@@ -17,6 +17,15 @@ pub mod text;
 #[cfg(feature = "python")]
 mod python;
 
+/// What every room asks for: errors, memory that may be refused, and whether to go on.
+mod base {
+    pub use crate::error::{Error, Result, choice};
+    pub(crate) use crate::error::{bail, ensure};
+    pub use crate::memory::{Grow, boxed, collected, filled, gathered, matrix, tried, with_room};
+    pub use crate::monitor::{Flow, Monitor, NUMBERS, Pace, paced, pieces};
+    pub use crate::monitor::{copied, refill, unless_interrupted};
+}
+
 // The tests from outside are modules of the binary that holds the unit tests: each binary would compile the
 // core and every leaf anew, which takes minutes.
 #[cfg(test)]

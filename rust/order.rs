@@ -3,8 +3,7 @@
 //! `SplitMix64` (Steele, Lea, Flood 2014), keyed by (seed, epoch, partition), drives a Fisher–Yates
 //! shuffle; a bounded number is the high half of a 128-bit product.
 
-use crate::error::Result;
-use crate::monitor::{Monitor, pieces};
+use crate::base::{Monitor, Result, pieces};
 
 pub struct SplitMix64(u64);
 

@@ -7,8 +7,7 @@
 //!
 //! Where s is 0 and r is near 1, `r^k` may stand for what is pending of all weights together.
 
-use crate::error::Result;
-use crate::memory::{Grow, filled};
+use crate::base::{Grow, Result, filled};
 
 /// Counts below this, or below the number of examples if that is less, take their factor from a
 /// table.

@@ -7,8 +7,7 @@
 //! in force when they go on, and never while we compute. Exceptions, which we mask, and their flags go with
 //! the modes.
 
-use std::cell::Cell;
-use std::hint::black_box;
+use std::{cell::Cell, hint::black_box};
 
 /// The control register of the standard environment, all exceptions masked.
 #[cfg(target_arch = "x86_64")]

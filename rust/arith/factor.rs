@@ -7,8 +7,7 @@
 use super::axpy::axpy;
 use super::dot::dot;
 use super::simd::{Leaf, Simd, dispatch};
-use crate::error::Result;
-use crate::memory::{Grow, collected, filled, tried};
+use crate::base::{Grow, Result, collected, filled, tried};
 
 pub struct Factor {
     size: usize,

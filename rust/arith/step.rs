@@ -1,7 +1,7 @@
 //! Rule 4: the step of an update, `c = (eta*s)*y` with `s` = sample weight times class weight,
 //! rounded once. A passive-aggressive step has tau in the place of eta.
 
-use crate::error::{Result, choice, ensure};
+use crate::base::{Result, choice, ensure};
 
 /// The weight `s` of an example.
 #[inline(always)]

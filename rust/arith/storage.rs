@@ -1,8 +1,7 @@
 //! The smallest type that holds numbers to the bit.
 
 use super::value::Value;
-use crate::error::Result;
-use crate::memory::collected;
+use crate::base::{Result, collected};
 
 /// Numbers in one of the types that rows are stored in.
 #[derive(Debug, PartialEq)]

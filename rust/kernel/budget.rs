@@ -11,9 +11,9 @@ use super::kernels::Kernel;
 use super::pool::{Next, Pool, Rooms};
 use super::support_set::{Budget, SupportSet};
 use crate::arith::simd::Simd;
-use crate::error::{Error, Result, bail};
-use crate::memory::{Grow, collected, filled, gathered, tried, with_room};
-use crate::monitor::{Monitor, NUMBERS};
+use crate::base::{
+    Error, Grow, Monitor, NUMBERS, Result, bail, collected, filled, gathered, tried, with_room,
+};
 use crate::online::threads::lock;
 use crate::rows::{
     Cursor, Examples, Hint, Learn, LoopBody, Matrix, Mistake, Planes, Stop, Visit, row_entries,

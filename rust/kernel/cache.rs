@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::gram::Dots;
-use crate::error::Result;
+use crate::base::Result;
 
 /// At most so many bytes of rows.
 pub struct Cache {

@@ -11,11 +11,8 @@ use crate::arith::gram::{MOST_COLUMNS, WIDTH};
 use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::tile::Products;
-use crate::error::{Result, ensure};
-use crate::memory::{collected, filled, matrix, tried};
-use crate::monitor::{Monitor, pieces};
-use crate::online::of_each_row;
-use crate::online::threads::each;
+use crate::base::{Monitor, Result, collected, ensure, filled, matrix, pieces, tried};
+use crate::online::{of_each_row, threads::each};
 use crate::rows::{Arranged, Listed, Matrix, Renamed, arranged_otherwise, over, row_entries};
 
 /// Bytes of the rows in i16 that are laid out at a time: they stay in the first cache while all others pass.

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use super::support_set::{Budget, Policy, SupportSet};
 use crate::arith::factor::Factor;
-use crate::error::{Result, bail, ensure};
-use crate::memory::{Grow, collected, gathered, tried};
+use crate::base::{Grow, Result, bail, collected, ensure, gathered, tried};
 
 /// All sets, one behind the other.
 pub struct Kept<'a> {

@@ -3,7 +3,7 @@
 use crate::arith::exp::exp;
 use crate::arith::kernel::{powers, squared_distance};
 use crate::arith::tanh::tanh;
-use crate::error::{Result, choice, ensure};
+use crate::base::{Result, choice, ensure};
 
 /// Of a polynomial: a power is made by as many products, of which one strip of kernel values must not take
 /// long.

@@ -4,11 +4,8 @@ use std::collections::HashMap;
 
 use super::gram::{Finish, is_sparse, squares};
 use super::kernels::Kernel;
-use crate::arith::factor::inner;
-use crate::arith::simd::dispatch;
-use crate::error::Result;
-use crate::memory::{Grow, filled};
-use crate::monitor::Monitor;
+use crate::arith::{factor::inner, simd::dispatch};
+use crate::base::{Grow, Monitor, Result, filled};
 use crate::online::threads::{each, worthwhile};
 use crate::rows::{Listed, Matrix, Postings, Renamed, row_entries};
 

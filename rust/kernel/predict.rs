@@ -8,11 +8,8 @@ use crate::arith::environment::standard;
 use crate::arith::gram::vote;
 use crate::arith::kernel::{add, normalised};
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::{Error, Result, bail, choice, ensure};
-use crate::memory::{collected, filled, tried, with_room};
-use crate::monitor::Monitor;
-use crate::online::threads::each;
-use crate::online::voted::Log;
+use crate::base::{Error, Monitor, Result, bail, choice, collected, ensure, filled, tried, with_room};
+use crate::online::{threads::each, voted::Log};
 use crate::rows::{Matrix, Tie};
 
 /// Rows that are judged at a time: their kernel values with all stored rows are kept meanwhile.

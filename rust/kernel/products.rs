@@ -5,8 +5,7 @@ use std::array::from_fn;
 use super::gram::DotsMut;
 use crate::arith::gram;
 use crate::arith::simd::{Leaf, Simd};
-use crate::error::{Error, Result};
-use crate::memory::matrix;
+use crate::base::{Error, Result, matrix};
 
 /// Rows laid out one after another, each padded with zeros; they start where a vector does.
 pub struct Packed<T> {

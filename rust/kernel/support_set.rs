@@ -20,8 +20,7 @@
 
 use crate::arith::budget::{shrinking, within_span};
 use crate::arith::factor::{Factor, inner};
-use crate::error::{Result, choice, ensure};
-use crate::memory::{Grow, collected, filled};
+use crate::base::{Grow, Result, choice, collected, ensure, filled};
 use crate::order::SplitMix64;
 
 /// Partitions of the draws of what goes: no permutation of examples has them.

@@ -28,9 +28,7 @@ use super::window::{Updates, Window};
 use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::start;
-use crate::error::{Error, Result, bail};
-use crate::memory::{Grow, collected, gathered, tried};
-use crate::monitor::Monitor;
+use crate::base::{Error, Grow, Monitor, Result, bail, collected, gathered, tried};
 use crate::online::threads::{each, lock};
 use crate::rows::{Cursor, Examples, Learn, Matrix, Mistake, Planes, Stop, Visit, Weights, row_entries};
 

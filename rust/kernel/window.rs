@@ -5,9 +5,7 @@ use super::gram::{Dots, Finish, Side, square_of, squares_of};
 use super::train::{DualRows, RowSource};
 use crate::arith::kernel::add;
 use crate::arith::simd::{Simd, dispatch};
-use crate::error::{Error, Result, bail};
-use crate::memory::{Grow, collected, filled, matrix};
-use crate::monitor::Flow;
+use crate::base::{Error, Flow, Grow, Result, bail, collected, filled, matrix};
 use crate::rows::{Hint, LoopBody};
 
 /// What has been learnt since the sums of all examples were up to date.

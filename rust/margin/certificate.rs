@@ -7,8 +7,7 @@
 
 use super::problem::{Bias, MarginProblem, scale_of};
 use crate::arith::twofold::{LOST, SLACK, Twofold, UNIT, gamma, power, times_power};
-use crate::error::Result;
-use crate::memory::{Grow, collected, filled, gathered, tried};
+use crate::base::{Grow, Result, collected, filled, gathered, tried};
 use crate::rows::Entries;
 
 const DENOMINATOR: i64 = 1 << 53;

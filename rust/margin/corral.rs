@@ -9,12 +9,10 @@
 //! - Paper: Wolfe 1976, Finding the nearest point in a polytope; Björck 1987 for the corrected
 //!   semi-normal equations.
 
-use super::major_cycles::Work;
-use super::working_set::WorkingSet;
+use super::{major_cycles::Work, working_set::WorkingSet};
 use crate::arith::factor::{Factor, inner};
 use crate::arith::twofold::total;
-use crate::error::Result;
-use crate::memory::{Grow, collected, filled};
+use crate::base::{Grow, Result, collected, filled};
 
 /// Below this part of its square, what is new of a row is computed once more.
 const NEARLY_DEPENDENT: f64 = 1e-2;

@@ -19,8 +19,7 @@ use super::wolfe::NearestPoint;
 use crate::arith::factor::inner;
 use crate::arith::finite::all_finite;
 use crate::arith::twofold::{power, total};
-use crate::error::Result;
-use crate::memory::{Grow, collected, filled, gathered};
+use crate::base::{Grow, Result, collected, filled, gathered};
 use crate::order::shuffle;
 use crate::rows::strip;
 

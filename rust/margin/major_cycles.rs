@@ -1,11 +1,8 @@
 //! The inner loop: major cycles on the working set until no row of it violates the plane by much.
 
-use super::corral::Corral;
-use super::working_set::WorkingSet;
+use super::{corral::Corral, working_set::WorkingSet};
 use crate::arith::twofold::total;
-use crate::error::Result;
-use crate::memory::{collected, filled, gathered};
-use crate::monitor::Monitor;
+use crate::base::{Monitor, Result, collected, filled, gathered};
 
 /// v counts as 0 below this part of the mean square of a row.
 pub const ZERO: f64 = 1e-28;

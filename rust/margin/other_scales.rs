@@ -12,8 +12,7 @@ use super::proof::prove;
 use super::separate::Solution;
 use super::wolfe::{NearestPoint, nearest_point};
 use crate::arith::twofold::{exponent, power, times_power};
-use crate::error::Result;
-use crate::memory::{Grow, collected, filled, gathered};
+use crate::base::{Grow, Result, collected, filled, gathered};
 use crate::rows::Entries;
 
 /// A relative gap that leaves room for rounding; more is not needed to separate.

@@ -5,9 +5,7 @@ use super::problem::{Bias, MarginProblem, survey};
 use crate::arith::environment::standard;
 use crate::arith::sign::ExactSum;
 use crate::arith::twofold::{UNIT, exponent, times_power};
-use crate::error::{Error, Result, bail, ensure};
-use crate::memory::{Grow, collected, gathered};
-use crate::monitor::Monitor;
+use crate::base::{Error, Grow, Monitor, Result, bail, collected, ensure, gathered};
 use crate::rows::{Entries, Matrix};
 
 /// Refuses labels that are not one 0 or 1 for each row, and no rows at all.

@@ -3,10 +3,8 @@
 use std::cmp::Ordering;
 
 use super::problem::MarginProblem;
-use crate::arith::factor::inner;
-use crate::arith::twofold::gamma;
-use crate::error::Result;
-use crate::memory::{Grow, collected, filled};
+use crate::arith::{factor::inner, twofold::gamma};
+use crate::base::{Grow, Result, collected, filled};
 
 /// The sparsest sample has so many rows at least, and this many for each coordinate.
 const MIN_ROWS: usize = 2000;

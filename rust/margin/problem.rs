@@ -8,11 +8,8 @@
 use std::ops::Range;
 
 use crate::arith::twofold::{exponent, power};
-use crate::error::{Result, bail};
-use crate::memory::{collected, filled};
-use crate::monitor::Monitor;
-use crate::online::of_each_row;
-use crate::online::threads::each;
+use crate::base::{Monitor, Result, bail, collected, filled};
+use crate::online::{of_each_row, threads::each};
 use crate::rows::{Entries, Matrix, Survey, strip};
 
 /// Scales beyond these would leave the range of floats.

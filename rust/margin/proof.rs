@@ -10,8 +10,7 @@ use super::rational::{System, signs};
 use crate::arith::axpy::axpy;
 use crate::arith::factor::inner;
 use crate::arith::twofold::{LOST, Twofold, UNIT, exponent, gamma, power};
-use crate::error::Result;
-use crate::memory::{Grow, collected, filled, tried};
+use crate::base::{Grow, Result, collected, filled, tried};
 use crate::rows::Entries;
 
 const LARGEST_INVERSE: usize = 1500;

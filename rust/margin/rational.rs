@@ -4,11 +4,8 @@
 //! their product exceeds twice Hadamard's bound of the determinants; numerators and denominator have
 //! the signs of their mixed-radix digits (Garner).
 
-use crate::arith::sign::parts;
-use crate::arith::twofold::exponent;
-use crate::error::Result;
-use crate::memory::{Grow, collected, filled, gathered, tried};
-use crate::monitor::Monitor;
+use crate::arith::{sign::parts, twofold::exponent};
+use crate::base::{Grow, Monitor, Result, collected, filled, gathered, tried};
 
 /// Largest cost of a solution, in bit operations of a kind.
 const LARGEST_COST: f64 = 1e10;

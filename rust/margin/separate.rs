@@ -9,9 +9,7 @@ use super::plane::check_signs;
 use super::problem::{Bias, MarginProblem, survey};
 use super::wolfe::{NearestPoint, nearest_point};
 use crate::arith::environment::standard;
-use crate::error::{Result, ensure};
-use crate::memory::{filled, gathered};
-use crate::monitor::Monitor;
+use crate::base::{Monitor, Result, ensure, filled, gathered};
 use crate::rows::{Entries, Matrix};
 
 /// A corral costs about the cube of its rows, a sweep the number of entries; so many sweeps are one.

@@ -14,10 +14,8 @@ use super::major_cycles::{Work, ZERO, run};
 use super::pricing::{Scoring, price, strides};
 use super::problem::MarginProblem;
 use super::working_set::WorkingSet;
-use crate::arith::factor::inner;
-use crate::arith::twofold::total;
-use crate::error::Result;
-use crate::memory::{Grow, collected, filled, gathered};
+use crate::arith::{factor::inner, twofold::total};
+use crate::base::{Grow, Result, collected, filled, gathered};
 
 /// Inner tolerance at strides above 1.
 const COARSE: f64 = 1e-2;

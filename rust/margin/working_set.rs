@@ -4,8 +4,7 @@ use super::problem::{Bias, MarginProblem};
 use crate::arith::axpy::{axpy, axpy_entries};
 use crate::arith::dot::{dot, dot_entries};
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::Result;
-use crate::memory::{Grow, filled};
+use crate::base::{Grow, Result, filled};
 use crate::rows::Entries;
 
 /// About so many rows have a part in the centre.

@@ -2,9 +2,7 @@
 
 use crate::arith::environment::standard;
 use crate::arith::neuron::{self, Activation};
-use crate::error::{Error, Result, ensure};
-use crate::memory::{Grow, filled, tried};
-use crate::monitor::{Monitor, NUMBERS, pieces};
+use crate::base::{Error, Grow, Monitor, NUMBERS, Result, ensure, filled, pieces, tried};
 use crate::order::SplitMix64;
 
 /// No permutation uses it.

@@ -6,9 +6,7 @@ use super::network::{Layer, Network, strip};
 use crate::arith::environment::standard;
 use crate::arith::neuron::{self, Activation};
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::Result;
-use crate::memory::{collected, filled, tried};
-use crate::monitor::Monitor;
+use crate::base::{Monitor, Result, collected, filled, tried};
 use crate::online::threads::each;
 use crate::rows::{Arranged, Dense, Matrix, Rows};
 

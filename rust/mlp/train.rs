@@ -19,10 +19,9 @@ use super::network::{Layer, Network};
 use crate::arith::environment::standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::{Error, Result, bail, ensure};
-use crate::memory::{Grow, collected, filled, tried};
-use crate::monitor::Monitor;
-use crate::monitor::{refill, unless_interrupted};
+use crate::base::{
+    Error, Grow, Monitor, Result, bail, collected, ensure, filled, refill, tried, unless_interrupted,
+};
 use crate::online::Epoch;
 use crate::order::shuffle;
 use crate::rows::Matrix;

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use super::border::arrays::start_all;
+use super::border::start_all;
 
 /// How names of learnt vectors begin. A log may hold -0.0, and so may rows.
 const VECTORS: [&str; 7] = ["coef", "intercept", "emission", "pair", "transition", "start", "end"];

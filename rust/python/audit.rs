@@ -1,11 +1,8 @@
 //! Digests of examples.
 
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 
-use super::border::call::{call, call_on};
-use super::border::rows::shape;
+use super::border::{call, call_on, shape};
 use crate::audit;
 
 /// BLAKE3, of bytes and of the entries of rows; keyed, if there is a key.

@@ -1,9 +1,8 @@
 //! The sets of a kernel perceptron on a budget: arrays in, arrays out.
 
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::{prelude::*, types::PyDict};
 
-use super::border::arrays::{numbers, set_matrix, set_vector, slices};
+use super::border::{numbers, set_matrix, set_vector, slices};
 use crate::kernel::{Budget, Kept, SupportSet};
 
 /// The sets of a state, checked.

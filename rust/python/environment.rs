@@ -8,7 +8,7 @@ use pyo3::types::{IntoPyDict, PyTuple};
 
 use crate::arith::environment;
 use crate::arith::simd::{self, InstructionSet};
-use crate::error::choice;
+use crate::base::choice;
 
 /// Sets the floating-point control register of this thread and returns what it was.
 #[pyfunction]

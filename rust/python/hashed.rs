@@ -5,11 +5,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use super::border::arrays::{Vector, to_vector};
-use super::border::call::{call, caught};
-use super::border::signals::Signals;
-use crate::error::{Error, choice};
-use crate::memory::collected;
+use super::border::{Signals, Vector, call, caught, to_vector};
+use crate::base::{Error, choice, collected};
 use crate::text::{self, Analyzer, Grams, Hashing, Letters, Met, Norm, SparseRows, SparseView};
 
 /// The attributes of `HashedText`.

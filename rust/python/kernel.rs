@@ -5,13 +5,10 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 
-use super::border::arrays::{slices, written};
-use super::border::call::{call_on, call_on_both};
-use super::border::rows::shape;
-use super::border::signals::Signals;
+use super::border::{Signals, call_on, call_on_both, shape, slices, written};
 use super::settings;
 use crate::arith::environment::foreign;
-use crate::error::choice;
+use crate::base::choice;
 use crate::kernel::{self, Answer, RowSource, SupportVectors};
 use crate::online::voted::Log;
 use crate::rows::Tie;

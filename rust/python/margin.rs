@@ -1,14 +1,11 @@
 //! Margins: borrow, detach, return.
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::{prelude::*, types::PyDict};
 
-use super::border::arrays::Vector;
-use super::border::call::call_on;
-use crate::error::choice;
+use super::border::{Vector, call_on};
+use crate::base::{choice, collected};
 use crate::margin::{self as core, Bias, Goal, Options, Solver};
-use crate::memory::collected;
 
 fn row_numbers<'py>(py: Python<'py>, numbers: &[u32]) -> PyResult<Vector<'py, i64>> {
     Ok(PyArray1::from_vec(py, collected(numbers.iter().map(|&number| i64::from(number)))?))

@@ -1,18 +1,15 @@
 //! Multilayer perceptrons.
 
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-use super::border::arrays::{copied, get, set_matrix, set_vector, started, weights, written};
-use super::border::call::{call, call_on};
-use super::border::rows::{shape, with_rows};
-use super::border::signals::Signals;
+use super::border::{
+    Signals, call, call_on, copied, get, set_matrix, set_vector, shape, started, weights, with_rows, written,
+};
 use super::start::EngineRun;
 use crate::arith::neuron::Activation;
-use crate::error::{self, choice};
-use crate::memory::collected;
+use crate::base::{choice, collected};
+use crate::error;
 use crate::mlp::{self, Layer, LayerView, Network};
 use crate::online::Epoch;
 use crate::rows::Matrix;

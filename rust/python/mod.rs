@@ -39,7 +39,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         audit::{Blake3, row_digests},
-        border::rows::{CoreRows, csr_rows, dense_rows},
+        border::{CoreRows, csr_rows, dense_rows},
         environment::{
             _enter_standard, _force_instruction_set, _instruction_sets, _leave_standard, _swap_float_control,
             Standard,

@@ -2,21 +2,19 @@
 
 use std::borrow::Cow;
 
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::{prelude::*, types::PyDict};
 
-use super::border::arrays::{counters, numbers, set_joined, set_vector};
-use super::border::call::{call, call_on, call_on_both};
-use super::border::rows::{shape, with_rows};
-use super::border::signals::Signals;
+use super::border::{
+    Signals, call, call_on, call_on_both, counters, numbers, set_joined, set_vector, shape, with_rows,
+};
 use super::budget::{read_sets, write_sets};
 use super::kernel::AskedRows;
 use super::linear::run::write_tracked;
 use super::settings::{Data, InDualForm, Linear, OnBudget};
 use super::start::EngineRun;
+use crate::base::{boxed, collected, filled};
 use crate::error;
 use crate::kernel::{Budgeted, Dual, Kernel, RowSource};
-use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
 use crate::online::voted::Voted;
 use crate::online::{self, Epoch, EpochPart, Given, Learner, Numbers, Prechecked, Problem, Settings, State};

@@ -1,16 +1,13 @@
 //! The dataclasses of `perceptron_rs.settings`, read once by the names of their attributes.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
+use pyo3::{exceptions::PyValueError, prelude::*};
 
-use super::border::arrays::{copied, pairs};
-use super::border::rows::with_rows;
+use super::border::{copied, pairs, with_rows};
 use crate::arith::step::Aggressive;
-use crate::error::choice;
+use crate::base::choice;
 use crate::kernel::{Budget, Kernel, Policy};
-use crate::online::pocket::Check;
-use crate::online::{Given, Penalty, Settings};
+use crate::online::{Given, Penalty, Settings, pocket::Check};
 use crate::rows::{Labels, Spread, Tie, Tolerance};
 
 /// Examples, their classes and weights, as Python holds them.

@@ -8,15 +8,14 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::arrays_by_name::Named;
-use super::border::arrays::to_vector;
-use super::border::signals::Signals;
+use super::border::{Signals, to_vector};
 use super::linear::model::PyModel;
 use super::linear::run::LinearRun;
 use super::mlp::Layers;
 use super::run::KernelRun;
 use super::structured::Sequenced;
+use crate::base::collected;
 use crate::error;
-use crate::memory::collected;
 use crate::online::{Epoch, EpochPart, Learnt};
 
 /// What runs: planes, a chain or a network.

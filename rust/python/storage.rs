@@ -1,10 +1,9 @@
 //! The smallest storage of numbers, and checksums of bytes.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::PyTypeError;
-use pyo3::prelude::*;
+use pyo3::{exceptions::PyTypeError, prelude::*};
 
-use super::border::call::call;
+use super::border::call;
 use crate::arith::storage::{self, Stored};
 
 /// The same numbers, a vector of float64 or float32, in the smallest type that holds all of them to the bit.

@@ -9,14 +9,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
-use super::border::arrays::{Vector, counters, get, set_vector};
-use super::border::call::{call, call_on, caught};
-use super::border::rows::{shape, with_rows};
-use super::border::signals::Signals;
+use super::border::{Signals, Vector, call, call_on, caught, counters, get, set_vector, shape, with_rows};
 use super::start::EngineRun;
 use crate::arith::step::Aggressive;
-use crate::error::{self, choice};
-use crate::memory::{Grow, collected, filled};
+use crate::base::{Grow, choice, collected, filled};
+use crate::error;
 use crate::online::Epoch;
 use crate::rows::{Matrix, OwnColumns, over};
 use crate::structured::{

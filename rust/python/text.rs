@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use numpy::PyArray1;
-use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
+use pyo3::{prelude::*, pybacked::PyBackedBytes};
 
-use super::border::arrays::Vector;
-use super::border::call::call;
+use super::border::{Vector, call};
 use crate::text::{self, Base, CsrArrays, Rules};
 
 type Parts<'py> = (Vector<'py, f64>, Vector<'py, i32>, Vector<'py, i64>, Vector<'py, f64>, u64, bool);

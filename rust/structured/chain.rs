@@ -22,10 +22,10 @@ use crate::arith::environment::standard;
 use crate::arith::integers::{all_integers, integers_within};
 use crate::arith::number::Number;
 use crate::arith::step::Aggressive;
-use crate::error::{Error, Result, bail, ensure};
-use crate::memory::{Grow, collected};
-use crate::monitor::Monitor;
-use crate::monitor::{all, filled, pieces, refill, unless_interrupted};
+use crate::base::{
+    Error, Grow, Monitor, Result, bail, collected, ensure, pieces, refill, unless_interrupted,
+};
+use crate::monitor::{all, filled};
 use crate::online::Epoch;
 use crate::order::shuffle;
 use crate::rows::{Entries, Matrix};

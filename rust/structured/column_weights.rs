@@ -10,9 +10,8 @@ use super::lattice::Columns;
 use super::sparse::{Builder, Sparse};
 use crate::arith::activation::{LabelSums, Row, learn};
 use crate::arith::number::Number;
-use crate::error::{Error, Result};
-use crate::memory::{Grow, collected};
-use crate::monitor::{Monitor, filled, paced, pieces};
+use crate::base::{Error, Grow, Monitor, Result, collected, paced, pieces};
+use crate::monitor::filled;
 use crate::rows::prefetch;
 
 /// A weight and the sum over it.

@@ -1,7 +1,6 @@
 //! The best label sequences of many sequences, shared out over threads.
 
-use std::ops::Range;
-use std::sync::Mutex;
+use std::{ops::Range, sync::Mutex};
 
 use super::chain::check_beam;
 use super::frame::{Frame, Shape};
@@ -11,9 +10,7 @@ use super::terms::Terms;
 use super::{ChainWeights, Sequences};
 use crate::arith::activation::{LabelSums, Row};
 use crate::arith::environment::standard;
-use crate::error::{Error, Result, bail, ensure};
-use crate::memory::{Grow, collected, filled};
-use crate::monitor::Monitor;
+use crate::base::{Error, Grow, Monitor, Result, bail, collected, ensure, filled};
 use crate::online::threads::{each, lock};
 use crate::rows::{Entries, Matrix, prefetch};
 

@@ -6,9 +6,7 @@ use crate::arith::activation::Row;
 use crate::arith::lattice::{add_all, first_best, reach};
 use crate::arith::number::Number;
 use crate::arith::simd::{Leaf, Simd};
-use crate::error::Result;
-use crate::memory::Grow;
-use crate::monitor::{Monitor, Pace};
+use crate::base::{Grow, Monitor, Pace, Result};
 use crate::rows::Entries;
 
 /// Tokens whose weights are asked for in advance.

@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 
 use super::weights::ChainWeights;
-use crate::arith::number::Number;
-use crate::arith::step::start;
-use crate::error::Result;
-use crate::memory::{collected, filled};
+use crate::arith::{number::Number, step::start};
+use crate::base::{Result, collected, filled};
 
 /// Labels stand side by side in eights, so that the loops over them have no rest.
 const WIDTH: usize = 8;

@@ -7,9 +7,8 @@
 //! - Result: w and u.
 //! - Paper: M. Collins, "Discriminative training methods for hidden Markov models", EMNLP 2002: figure 1.
 
-use crate::arith::average::timed;
-use crate::arith::axpy::axpy_entries;
-use crate::error::{Error, Result, bail, ensure};
+use crate::arith::{average::timed, axpy::axpy_entries};
+use crate::base::{Error, Result, bail, ensure};
 
 /// Features of a structure: columns, each below the number of weights, and their values.
 pub type Features<'a> = (&'a [i64], &'a [f64]);

@@ -19,9 +19,7 @@ use super::frame::Frame;
 use super::lattice::Lattice;
 use super::terms::Terms;
 use crate::arith::environment::standard;
-use crate::error::{Result, ensure};
-use crate::memory::{Grow, collected, filled, with_room};
-use crate::monitor::Monitor;
+use crate::base::{Grow, Monitor, Result, collected, ensure, filled, with_room};
 use crate::rows::Matrix;
 
 /// The best label sequences of one sequence, best first.

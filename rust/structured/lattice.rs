@@ -15,9 +15,7 @@ use crate::arith::activation::{LabelSums, Row};
 use crate::arith::lattice::{first_best, first_best_of_all};
 use crate::arith::number::Number;
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::Result;
-use crate::memory::{collected, filled};
-use crate::monitor::Monitor;
+use crate::base::{Monitor, Result, collected, filled};
 use crate::rows::Entries;
 
 /// The weights of columns for planes, however they are stored.

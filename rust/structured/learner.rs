@@ -9,9 +9,7 @@ use crate::arith::average::average;
 use crate::arith::dot::{Term, square_of_sums};
 use crate::arith::finite::all_finite;
 use crate::arith::number::Number;
-use crate::error::Result;
-use crate::memory::Grow;
-use crate::monitor::Monitor;
+use crate::base::{Grow, Monitor, Result};
 use crate::rows::Entries;
 
 #[derive(Default)]

@@ -17,9 +17,7 @@ use super::terms::Terms;
 use crate::arith::environment::standard;
 use crate::arith::lattice::best_of_all;
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::Result;
-use crate::memory::{collected, filled};
-use crate::monitor::{Monitor, Pace};
+use crate::base::{Monitor, Pace, Result, collected, filled};
 use crate::rows::Matrix;
 
 /// Writes the labels of every row, and their margins.

@@ -12,8 +12,7 @@
 use super::frame::Frame;
 use super::lattice::{Columns, Lattice, SearchModel};
 use crate::arith::number::Number;
-use crate::error::Result;
-use crate::memory::collected;
+use crate::base::{Result, collected};
 use crate::rows::Entries;
 
 /// What is learnt from a wrong answer.

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Result, bail, ensure};
-use crate::memory::with_room;
+use crate::base::{Result, bail, ensure, with_room};
 
 /// Where each sequence begins and ends, checked.
 pub struct Sequences {

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, Result};
-use crate::memory::{Grow, filled, with_room};
-use crate::monitor::{Monitor, pieces};
+use crate::base::{Error, Grow, Monitor, Result, filled, pieces, with_room};
 use crate::rows::Chosen;
 
 /// A matrix in the form CSR, of columns by planes.

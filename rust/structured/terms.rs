@@ -3,8 +3,7 @@
 
 use super::frame::Shape;
 use super::lattice::{Columns, Lattice, Search, SearchModel};
-use crate::error::Result;
-use crate::memory::Grow;
+use crate::base::{Grow, Result};
 use crate::rows::Entries;
 
 /// `e[t][y]` and `pair[t][y'][y]`, in rows of labels that are padded as those of the table.

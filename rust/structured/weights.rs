@@ -3,11 +3,8 @@
 use std::borrow::Cow;
 
 use super::sparse::Sparse;
-use crate::arith::average::average;
-use crate::arith::environment::standard;
-use crate::error::{Result, bail, ensure};
-use crate::memory::{Grow, collected, filled, gathered};
-use crate::monitor::{Monitor, pieces};
+use crate::arith::{average::average, environment::standard};
+use crate::base::{Grow, Monitor, Result, bail, collected, ensure, filled, gathered, pieces};
 use crate::rows::{Chosen, Matrix};
 
 /// Weights of K labels over d columns, or sums over them.

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::error::Result;
-use crate::memory::Grow;
+use crate::base::{Grow, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Analyzer {

@@ -2,9 +2,7 @@
 
 use super::grams::{Grams, Scratch};
 use super::murmur::Murmur3;
-use crate::error::{Error, Result};
-use crate::memory::{Grow, filled};
-use crate::monitor::{Monitor, Pace, copied};
+use crate::base::{Error, Grow, Monitor, Pace, Result, copied, filled};
 
 /// The arrays of CSR rows: values, columns, and where rows end, from 0 on.
 #[derive(Debug)]

@@ -7,7 +7,7 @@
 use memchr::memchr;
 
 use super::number::{self, MOST_EXACT, POWERS_OF_TEN, WHOLE_POWERS_OF_TEN, leading_digits};
-use crate::error::Result;
+use crate::base::Result;
 
 /// What the lowest column of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

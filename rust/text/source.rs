@@ -9,9 +9,7 @@ use memchr::memrchr;
 
 use super::gzip::Gzip;
 use super::lines::{PADDING, ParsedExamples};
-use crate::error::{Error, Result};
-use crate::memory::boxed;
-use crate::monitor::Monitor;
+use crate::base::{Error, Monitor, Result, boxed};
 use crate::online::threads::lock;
 
 /// What other kinds of files begin with; none of it can begin a label.

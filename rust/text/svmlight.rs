@@ -8,9 +8,7 @@ use memchr::memrchr;
 
 use super::lines::{Base, Fault, PADDING, ParsedExamples, Rules, parse};
 use super::source::{Block, Source, check_text, too_large};
-use crate::error::{Result, bail};
-use crate::memory::{Grow, collected};
-use crate::monitor::Monitor;
+use crate::base::{Grow, Monitor, Result, bail, collected};
 use crate::online::threads::{each, lock};
 
 #[derive(Debug, Default)]

@@ -7,6 +7,7 @@ pub mod tanh;
 use self::exp::{exp, logistic};
 use self::log::log;
 use self::tanh::tanh;
+
 use super::simd::{Leaf, Simd, dispatch};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

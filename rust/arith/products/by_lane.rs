@@ -6,8 +6,7 @@ use std::array::from_fn;
 use super::dot::LANES;
 use crate::arith::simd::{HAS_VECTORS, Leaf, Simd};
 use crate::arith::value::{Index, Value};
-use crate::error::Result;
-use crate::memory::filled;
+use crate::base::{Result, filled};
 
 /// Room for a sparse row with its values widened: the loops over them are compiled for one type.
 #[derive(Default)]

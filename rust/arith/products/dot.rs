@@ -5,8 +5,7 @@
 //! Every product is rounded before it is added. A lane that starts at +0.0 never becomes −0.0, so a
 //! zero of a dense row and an entry that a CSR row leaves out are the same.
 
-use std::array::from_fn;
-use std::ops::Add;
+use std::{array::from_fn, ops::Add};
 
 use crate::arith::simd::{Fours, Portable, Simd};
 use crate::arith::value::{Index, Value};

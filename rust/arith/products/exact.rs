@@ -11,14 +11,12 @@
 //! Each update returns a bound of the |weights| that it wrote; the caller leaves the exact path as soon
 //! as that passes [`weight_limit`].
 
-use std::array::from_fn;
-use std::ops::Range;
+use std::{array::from_fn, ops::Range};
 
 use super::dot::SOON;
 use crate::arith::simd::{Fours, Simd};
 use crate::arith::value::{Index, Value};
-use crate::error::Result;
-use crate::memory::filled;
+use crate::base::{Result, filled};
 
 /// A weight of at most this and a product `c*x` of at most this add up within i32 (2^30 + 2^30 would
 /// not), and both halves fit in i16.

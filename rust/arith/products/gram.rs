@@ -6,8 +6,7 @@
 
 use std::array::from_fn;
 
-use super::exact::LARGEST_SUM;
-use super::integers::all_integers;
+use super::{exact::LARGEST_SUM, integers::all_integers};
 use crate::arith::simd::{Fours, Simd};
 use crate::arith::value::Value;
 

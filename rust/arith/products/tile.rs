@@ -1,12 +1,10 @@
 //! Rule 3 for many rows with many vectors: tiles of both share each load. Every sum keeps its eight lanes.
 
-use std::array::from_fn;
-use std::ops::Range;
+use std::{array::from_fn, ops::Range};
 
 use super::dot::{LANES, dots};
 use crate::arith::simd::{Fours, HAS_VECTORS, Leaf, Simd};
-use crate::error::Result;
-use crate::memory::filled;
+use crate::base::{Result, filled};
 
 /// Vectors of a tile.
 const VECTORS: usize = 4;

@@ -5,8 +5,7 @@
 
 use super::number::Number;
 use crate::arith::dot::fold;
-use crate::error::Result;
-use crate::memory::filled;
+use crate::base::{Result, filled};
 
 /// The entries of a row that are not 0.
 #[derive(Clone, Copy, PartialEq)]

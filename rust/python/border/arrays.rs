@@ -1,7 +1,6 @@
 //! Arrays of the state: taken over by name, with their shape checked, and given back.
 
-use std::borrow::Cow;
-use std::ffi::c_int;
+use std::{borrow::Cow, ffi::c_int};
 
 use numpy::ndarray::{Dimension, IntoDimension};
 use numpy::npyffi::{PY_ARRAY_API, npy_intp};
@@ -9,16 +8,13 @@ use numpy::{
     Element, PyArray, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray, PyReadonlyArray2,
     PyUntypedArrayMethods,
 };
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-use super::call::call;
-use super::signals::Signals;
+use super::{call::call, signals::Signals};
 use crate::arith::step::start;
-use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, tried, zeros};
-use crate::monitor::{self, Monitor, NUMBERS, pieces};
+use crate::base::{Error, Grow, Monitor, NUMBERS, Result, collected, pieces, tried};
+use crate::memory::zeros;
+use crate::monitor;
 use crate::rows::Arranged;
 
 /// Numbers of the state, of that shape.
@@ -131,7 +127,7 @@ pub fn get<'py>(name: &str, state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, P
 macro_rules! slices {
     ($state:expr, $($name:ident: $T:ty),+) => {
         $(let $name: numpy::PyReadonlyArray1<$T> =
-            $crate::python::border::arrays::get(stringify!($name), $state)?.extract()?;)+
+            $crate::python::border::get(stringify!($name), $state)?.extract()?;)+
         $(let $name = $name.as_slice()?;)+
     };
 }

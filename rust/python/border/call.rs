@@ -2,13 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pyo3::exceptions::PyRuntimeError;
-use pyo3::prelude::*;
+use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
-use super::rows::with_rows;
-use super::signals::Signals;
+use super::{rows::with_rows, signals::Signals};
 use crate::arith::environment::standard;
-use crate::error::Result;
+use crate::base::Result;
 use crate::rows::Matrix;
 
 /// What the core does with the signals that it asks for.

@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::error::Error;
+use crate::base::Error;
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {

@@ -1,7 +1,12 @@
 //! What all bindings use: arrays and rows in; errors and signals out.
 
-pub mod arrays;
-pub mod call;
+mod arrays;
+mod call;
 mod errors;
-pub mod rows;
-pub mod signals;
+mod rows;
+mod signals;
+
+pub use arrays::*;
+pub use call::*;
+pub use rows::*;
+pub use signals::Signals;

@@ -3,8 +3,7 @@
 //! The arrays are read in place, with the interpreter detached if the work is long. Another Python thread
 //! may write to them meanwhile: then the results mean nothing, but each index is checked where it is used.
 
-use std::borrow::Cow;
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use numpy::ndarray::{Dimension, Ix1, Ix2};
 use numpy::{
@@ -19,7 +18,7 @@ use pyo3::types::{PyInt, PyTuple};
 use super::call::{call, caught};
 use crate::arith::environment::standard;
 use crate::arith::value::{Bf16, F16, Index, Value};
-use crate::monitor::Monitor;
+use crate::base::Monitor;
 use crate::rows::{Csr, Dense, Facts, Matrix};
 
 /// Examples, not copied: a C-contiguous matrix of one of the nine storage types, or the arrays of a CSR matrix.

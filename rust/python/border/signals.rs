@@ -5,12 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyKeyboardInterrupt;
-use pyo3::prelude::*;
+use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*};
 
 use crate::arith::environment::foreign;
-use crate::error::Result;
-use crate::monitor::{Flow, Monitor};
+use crate::base::{Flow, Monitor, Result};
 
 /// Attaching to the interpreter costs about as much as a block, so it is done this seldom.
 const PERIOD: Duration = Duration::from_millis(20);

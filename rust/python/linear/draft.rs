@@ -1,18 +1,12 @@
 //! Passes that are tried.
 
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-use super::model::PyModel;
-use super::run::write_tracked;
-use crate::error::Error;
-use crate::memory::{collected, tried};
+use super::{model::PyModel, run::write_tracked};
+use crate::base::{Error, collected, tried};
 use crate::online::{self, Excerpt};
-use crate::python::border::arrays::{copied, counters, numbers, set_vector};
-use crate::python::border::call::call;
-use crate::python::border::signals::Signals;
+use crate::python::border::{Signals, call, copied, counters, numbers, set_vector};
 use crate::python::settings::{Data, Linear};
 use crate::python::start::report;
 

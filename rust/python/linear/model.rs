@@ -10,16 +10,13 @@ use pyo3::types::{PyDict, PyList};
 
 use super::rule::{Note, PyPass, PyRule, vector_of, weights_of};
 use super::views::{c_ordered, clean, floats, frozen, table, view};
-use crate::error::{self, choice};
-use crate::memory::{Grow, collected, filled, tried};
+use crate::base::{Grow, choice, collected, filled, tried};
+use crate::error;
 use crate::online::{self, Form, Hyperplanes, Kind, LEARNERS, Memory, Part, Share, Strengths};
 use crate::python::arrays_by_name::Named;
-use crate::python::border::arrays::{
-    copied, counters, filled_by, get, numbers, to_array, to_vector, written,
+use crate::python::border::{
+    Signals, Source, call, copied, counters, filled_by, get, numbers, shape, to_array, to_vector, written,
 };
-use crate::python::border::call::call;
-use crate::python::border::rows::{Source, shape};
-use crate::python::border::signals::Signals;
 use crate::python::start::PyRun;
 use crate::rows::{Arranged, Labels, Matrix, Table};
 

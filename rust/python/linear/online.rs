@@ -4,12 +4,10 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArr
 use pyo3::prelude::*;
 
 use crate::arith::elementary::Function;
-use crate::error::choice;
+use crate::base::choice;
 use crate::online::{self, perceptron};
 use crate::order::{SplitMix64, shuffle};
-use crate::python::border::arrays::{check_shape, copied, filled_by, weights, written};
-use crate::python::border::call::{call, call_on};
-use crate::python::border::rows::shape;
+use crate::python::border::{call, call_on, check_shape, copied, filled_by, shape, weights, written};
 
 /// Activations (n, K) of every row under every plane.
 #[pyfunction]

@@ -1,7 +1,6 @@
 //! A pass of a model: what the parameters say of it, its labels and weights, and what it did.
 
-use std::borrow::Cow;
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use numpy::{
     Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
@@ -10,9 +9,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::memory::{collected, filled, gathered};
+use crate::base::{collected, filled, gathered};
 use crate::online::{self, Passed, Settings};
-use crate::python::border::arrays::{joined, to_array};
+use crate::python::border::{joined, to_array};
 use crate::python::settings::Linear;
 use crate::rows::Layout;
 

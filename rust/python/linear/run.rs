@@ -1,15 +1,13 @@
 //! A run of a linear learner.
 
 use numpy::{Element, PyArray1, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use super::model::PyModel;
-use crate::error::{self, choice};
+use crate::base::choice;
+use crate::error;
 use crate::online::{Epoch, EpochPart, LEARNERS, Learnt, ModelRun, Passed, Settings};
-use crate::python::border::call::call;
-use crate::python::border::signals::Signals;
+use crate::python::border::{Signals, call};
 use crate::python::settings::{Data, Linear};
 use crate::python::start::EngineRun;
 

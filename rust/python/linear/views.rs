@@ -3,13 +3,10 @@
 use numpy::ndarray::{ArrayView2, Dimension, ShapeBuilder};
 use numpy::npyffi::flags::NPY_ARRAY_WRITEABLE;
 use numpy::{Element, PyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use crate::arith::finite::all_finite;
-use crate::python::border::arrays::{are_zeros, get, new_array, numbers, started, to_vector};
-use crate::python::border::call::call;
+use crate::python::border::{are_zeros, call, get, new_array, numbers, started, to_vector};
 use crate::rows::{Layout, Table};
 
 /// The base of an array: it keeps the numbers where they are.

@@ -1,15 +1,14 @@
 //! The weight vectors of a voted perceptron: all of them vote, or some are made again.
 
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::{prelude::*, types::PyDict};
 
-use crate::error::choice;
+use crate::base::choice;
 use crate::online::voted::{Log, Sums, replay as replayed};
 use crate::online::{self, VoteVectors};
-use crate::python::border::arrays::{get, numbers, set_matrix, set_vector, slices, standing, written};
-use crate::python::border::call::{call_on, call_on_both};
-use crate::python::border::rows::shape;
+use crate::python::border::{
+    call_on, call_on_both, get, numbers, set_matrix, set_vector, shape, slices, standing, written,
+};
 use crate::rows::Tie;
 
 /// The votes (n, K) of all weight vectors for every row.
