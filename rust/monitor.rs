@@ -140,7 +140,7 @@ pub fn same<T: PartialEq>(values: &[T], others: &[T], monitor: &dyn Monitor) -> 
 
 /// A vector of `len` copies of a value.
 pub fn filled<T: Clone>(value: &T, len: usize, monitor: &dyn Monitor) -> Result<Vec<T>> {
-    let mut values = Vec::new();
+    let mut values = with_room(len)?;
     refill(&mut values, len, |_| value.clone(), monitor)?;
     Ok(values)
 }

@@ -1,8 +1,10 @@
 """Stored numbers are read where they lie: by address, and by the memory that a fit adds."""
 
+import resource
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -181,3 +183,23 @@ def test_a_gigabyte_adds_less_than_100_megabytes(tmp_path):
     for name, added, watched in found:
         assert watched == "True", f"nobody could look while the engine worked: {name}"
         assert float(added) < 100, f"{name}: {added} MB"
+
+
+def test_large_weights_lie_in_large_pages():
+    modes = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    if not modes.exists() or "[never]" in modes.read_text():
+        pytest.skip("this system has no large pages for who asks")
+    program = """
+        import resource, numpy as np, scipy.sparse as sp
+        from perceptron_rs import Perceptron
+        X = sp.random(3000, 30_000, 20 / 30_000, format="csr", random_state=0)
+        y = np.arange(3000) % 280
+        fits = [Perceptron(max_iter=1, tol=None) for _ in range(2)]
+        fits[0].fit(X[:280], y[:280])
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        fits[1].fit(X, y)
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+    """
+    faults = int(subprocess.check_output([sys.executable, "-c", textwrap.dedent(program)]))
+    small = 280 * 30_000 * 8 // resource.getpagesize()
+    assert faults < small // 4

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::arith::exact::Halves;
 use crate::error::{Error, Result};
-use crate::memory::zeros;
+use crate::memory::zeros_to_write;
 use crate::monitor::Monitor;
 use crate::rows::weights::table::{Layout, Table, fill};
 
@@ -74,7 +74,7 @@ impl<'a> Arranged<'a> {
         };
         let (all, number) =
             ((0..planes).map(|k| (k, k)), |k: usize, j: usize| w[k * per_plane + j * per_column]);
-        let mut out = zeros(planes.checked_mul(columns).ok_or(Error::Memory)?)?;
+        let mut out = zeros_to_write(planes.checked_mul(columns).ok_or(Error::Memory)?)?;
         fill((&mut out, (to, to.steps([planes, columns]))), columns, all, from, number, |_| false, monitor)?;
         Ok(match to {
             Layout::ByPlane => out.into(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::arith::finite::{all_finite, largest_of};
 use crate::error::{Error, Result, ensure};
-use crate::memory::{Grow, collected, filled, gathered, zeros};
+use crate::memory::{Grow, collected, filled, gathered, zeros, zeros_to_write};
 use crate::monitor::{Monitor, copied, pieces};
 use crate::rows::columns::Chosen;
 use crate::rows::weights::shared::Shared;
@@ -136,6 +136,10 @@ impl Table {
 
     /// Gives zeros a place.
     pub fn place(&mut self) -> Result<()> {
+        self.placed(zeros_to_write)
+    }
+
+    fn placed(&mut self, zeros: fn(usize) -> Result<Vec<f64>>) -> Result<()> {
         if self.is_empty() {
             let len = self.shape[0].checked_mul(self.shape[1]).ok_or(Error::Memory)?;
             self.numbers = Numbers::Own(zeros(len)?);
@@ -315,6 +319,7 @@ impl Table {
         let (most, mut within) = (self.most, self.within.take());
         if self.is_empty() {
             (self.layout, within) = (Layout::ByColumn, Some(Arc::default()));
+            self.placed(zeros)?;
         }
         self.own(monitor)?;
         self.share();
@@ -347,7 +352,7 @@ impl Table {
     /// The numbers of these columns, one plane after another.
     pub fn of_columns(&self, columns: &[usize], monitor: &dyn Monitor) -> Result<Vec<f64>> {
         let (shape, [per_plane, per_column]) = ([self.shape[0], columns.len()], self.steps());
-        let mut out = zeros(shape[0].checked_mul(shape[1]).ok_or(Error::Memory)?)?;
+        let mut out = zeros_to_write(shape[0].checked_mul(shape[1]).ok_or(Error::Memory)?)?;
         let Some(numbers) = self.numbers() else { return Ok(out) };
         let (all, to) = ((0..shape[0]).map(|k| (k, k)), (Layout::ByPlane, Layout::ByPlane.steps(shape)));
         let number = |k: usize, i: usize| numbers[k * per_plane + columns[i] * per_column];
@@ -365,6 +370,8 @@ impl Table {
     ) -> Result<Self> {
         let mut made = Self { layout: self.layout, ..Self::zero(self.shape) };
         let ([planes, columns], [per_plane, per_column]) = (self.shape, self.steps());
+        let within = self.within.as_ref().filter(|within| other.within.as_ref() == Some(*within));
+        made.placed(if within.is_some() { zeros } else { zeros_to_write })?;
         let (out, [others_plane, others_column]) = (made.own(monitor)?, other.steps());
         let (own, others) = (self.numbers().unwrap_or_default(), other.numbers().unwrap_or_default());
         let mut one = |k: usize, j: usize| {
@@ -376,7 +383,6 @@ impl Table {
                 out[at] = made;
             }
         };
-        let within = self.within.as_ref().filter(|within| other.within.as_ref() == Some(*within));
         if let Some(within) = within {
             for piece in pieces(within.len(), planes, monitor) {
                 within[piece?].iter().for_each(|j| (0..planes).for_each(|k| one(k, *j)));
