@@ -13,6 +13,7 @@ pub mod order;
 pub mod rows;
 pub mod structured;
 pub mod text;
+pub(crate) mod threads;
 
 #[cfg(feature = "python")]
 mod python;

@@ -14,10 +14,10 @@ use crate::arith::simd::Simd;
 use crate::base::{
     Error, Grow, Monitor, NUMBERS, Result, bail, collected, filled, gathered, tried, with_room,
 };
-use crate::online::threads::lock;
 use crate::rows::{
     Cursor, Examples, Hint, Learn, LoopBody, Matrix, Mistake, Planes, Stop, Visit, row_entries,
 };
+use crate::threads::lock;
 
 const WINDOW: usize = 64;
 

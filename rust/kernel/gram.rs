@@ -12,8 +12,9 @@ use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::tile::Products;
 use crate::base::{Monitor, Result, collected, ensure, filled, matrix, pieces, tried};
-use crate::online::{of_each_row, threads::each};
+use crate::online::of_each_row;
 use crate::rows::{Arranged, Listed, Matrix, Renamed, arranged_otherwise, over, row_entries};
+use crate::threads::each;
 
 /// Bytes of the rows in i16 that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;

@@ -6,8 +6,8 @@ use super::gram::{Finish, is_sparse, squares};
 use super::kernels::Kernel;
 use crate::arith::{factor::inner, simd::dispatch};
 use crate::base::{Grow, Monitor, Result, filled};
-use crate::online::threads::{each, worthwhile};
 use crate::rows::{Listed, Matrix, Postings, Renamed, row_entries};
+use crate::threads::{each, worthwhile};
 
 /// Where the examples are: the rows of the run, and those that are stored.
 #[derive(Clone, Copy)]

@@ -9,8 +9,9 @@ use crate::arith::gram::vote;
 use crate::arith::kernel::{add, normalised};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::base::{Error, Monitor, Result, bail, choice, collected, ensure, filled, tried, with_room};
-use crate::online::{threads::each, voted::Log};
+use crate::online::voted::Log;
 use crate::rows::{Matrix, Tie};
+use crate::threads::each;
 
 /// Rows that are judged at a time: their kernel values with all stored rows are kept meanwhile.
 const BLOCK: usize = 32;

@@ -29,8 +29,8 @@ use crate::arith::kernel::{add, grown};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::start;
 use crate::base::{Error, Grow, Monitor, Result, bail, collected, gathered, tried};
-use crate::online::threads::{each, lock};
 use crate::rows::{Cursor, Examples, Learn, Matrix, Mistake, Planes, Stop, Visit, Weights, row_entries};
+use crate::threads::{each, lock};
 
 /// Mistaken examples whose rows are computed together, and the bytes of what is laid out for them at most.
 const BATCH: usize = 32;

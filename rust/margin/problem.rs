@@ -9,8 +9,9 @@ use std::ops::Range;
 
 use crate::arith::twofold::{exponent, power};
 use crate::base::{Monitor, Result, bail, collected, filled};
-use crate::online::{of_each_row, threads::each};
+use crate::online::of_each_row;
 use crate::rows::{Entries, Matrix, Survey, strip};
+use crate::threads::each;
 
 /// Scales beyond these would leave the range of floats.
 const LARGEST_SHIFT: i32 = 1000;

@@ -7,8 +7,8 @@ use crate::arith::environment::standard;
 use crate::arith::neuron::{self, Activation};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::base::{Monitor, Result, collected, filled, tried};
-use crate::online::threads::each;
 use crate::rows::{Arranged, Dense, Matrix, Rows};
+use crate::threads::each;
 
 /// A layer of which nothing is copied.
 pub struct LayerView<'a> {

@@ -9,7 +9,6 @@ pub mod pocket;
 mod rule;
 mod run;
 mod scores;
-pub(crate) mod threads;
 mod training;
 pub mod voted;
 mod votes;
@@ -24,7 +23,6 @@ pub use run::problem::{Penalty, Prechecked, Problem, Settings};
 pub use run::{Epoch, EpochPart, Run, State};
 pub(crate) use scores::of_each_row;
 pub use scores::{first_largest, scores};
-pub use threads::{of_planes, worthwhile};
 pub use training::Given;
 pub use votes::{VoteVectors, votes};
 

@@ -19,7 +19,6 @@ use super::averaged::average;
 use super::errors::count;
 use super::rule::{Form, Kind, Learner, Numbers, Rule};
 use super::run::State;
-use super::threads::share_out;
 use crate::arith::average::timed;
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
@@ -28,6 +27,7 @@ use crate::memory::{Grow, boxed, collected, tried};
 use crate::monitor::{Monitor, filled, mapped};
 use crate::online::run::problem::{Problem, Settings};
 use crate::rows::{Head, Mistake, Rows, Visit};
+use crate::threads::share_out;
 
 /// When errors are counted. The vector of an epoch without a mistake is always counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

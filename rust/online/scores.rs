@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::threads::{each, worthwhile};
 use crate::arith::finite::FirstLargest;
 use crate::arith::simd::dispatch;
 use crate::error::{Result, bail};
 use crate::memory::filled;
 use crate::monitor::{Monitor, NUMBERS};
 use crate::rows::{Arranged, Rows, arranged_otherwise, row_entries, strip};
+use crate::threads::{each, worthwhile};
 
 /// Products between two looks at the monitor.
 const PRODUCTS: usize = 4 * NUMBERS;

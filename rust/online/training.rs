@@ -12,8 +12,8 @@ use crate::online::model::{Learnt, Model, Part, Passed, Strengths};
 use crate::online::rule::{Learner, Numbers};
 use crate::online::run::problem::{Prechecked, Problem, Settings};
 use crate::online::run::{Run, State};
-use crate::online::threads::of_planes;
 use crate::rows::{Labels, Layout, Matrix, OwnColumns, Table, over};
+use crate::threads::of_planes;
 
 /// Examples with their classes and weights.
 #[derive(Clone, Copy)]

@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use super::scores::in_strips;
-use super::threads::each;
 use super::voted::Log;
 use crate::arith::environment::standard;
 use crate::arith::finite::largest_of;
@@ -17,6 +16,7 @@ use crate::error::{Error, Result, bail, ensure};
 use crate::memory::{Grow, collected, filled};
 use crate::monitor::{Monitor, NUMBERS, Pace, all, copied, mapped};
 use crate::rows::{Arranged, Ballot, Chosen, Matrix, Narrow, OwnColumns, RenamedRows, Rows, Tie, over};
+use crate::threads::each;
 
 /// Rows of a block: many, for the vectors are made again for each block.
 const BLOCK: usize = 256;

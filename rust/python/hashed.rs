@@ -6,17 +6,9 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::border::{Signals, Vector, call, caught, to_vector};
+use super::settings::attr;
 use crate::base::{Error, choice, collected};
 use crate::text::{self, Analyzer, Grams, Hashing, Letters, Met, Norm, SparseRows, SparseView};
-
-/// The attributes of `HashedText`.
-#[derive(FromPyObject)]
-pub struct TextAttributes {
-    analyzer: String,
-    ngrams: (usize, usize),
-    lowercase: bool,
-    binary: bool,
-}
 
 type PyRows<'py, I> = (Vector<'py, f64>, Vector<'py, I>, Vector<'py, i64>);
 
@@ -55,7 +47,7 @@ impl NGrams {
 pub fn hashed_texts<'py>(
     py: Python<'py>,
     texts: Vec<PyBackedStr>,
-    options: TextAttributes,
+    options: Bound<'py, PyAny>,
     letters: PyBackedStr,
     stop_words: Vec<String>,
     columns: u32,
@@ -63,25 +55,27 @@ pub fn hashed_texts<'py>(
     known: Option<Bound<'py, PyDict>>,
     mut met: Option<PyRefMut<'py, NGrams>>,
 ) -> PyResult<PyRows<'py, i32>> {
-    let TextAttributes { analyzer, ngrams: sizes, lowercase, binary } = options;
+    let (sizes, lowercase) = (attr!(options, "ngrams"), attr!(options, "lowercase"));
+    let binary = attr!(options, "binary");
     let kinds = [("word", Analyzer::Word), ("char", Analyzer::Char), ("char_wb", Analyzer::CharWb)];
-    let analyzer = choice("analyzer", &analyzer, &kinds)?;
+    let analyzer = choice("analyzer", &attr!(options, "analyzer", String), &kinds)?;
     let stop_words = stop_words.into_iter().collect();
     let grams = Grams { analyzer, sizes, lowercase, letters: Letters::new(&letters)?, stop_words };
     let rows = if let Some(known) = known {
-        let (signals, known) = (Signals::new(), known.unbind());
-        let column = |gram: &[u8]| {
-            let found = Python::attach(|py| match known.bind(py).get_item(PyBytes::new(py, gram))? {
-                Some(column) => Ok::<_, PyErr>(Some(column.extract::<u32>()? << 1)),
-                None => Ok(None),
-            });
-            found.map_err(|error| {
-                signals.keep_error(error);
-                Error::Interrupted
-            })
-        };
-        let done = caught(py, false, || text::counted(&texts, &grams, binary, &signals, column))?;
-        signals.settle(done, py, false)?
+        let known = known.unbind();
+        Signals::ask(py, false, |signals| {
+            let column = |gram: &[u8]| {
+                let found = Python::attach(|py| match known.bind(py).get_item(PyBytes::new(py, gram))? {
+                    Some(column) => Ok::<_, PyErr>(Some(column.extract::<u32>()? << 1)),
+                    None => Ok(None),
+                });
+                found.map_err(|error| {
+                    signals.keep_error(error);
+                    Error::Interrupted
+                })
+            };
+            caught(py, false, || text::counted(&texts, &grams, binary, signals, column))
+        })?
     } else {
         let hashing = Hashing { columns, before: &before, binary };
         let met = met.as_mut().map(|met| &mut met.0);

@@ -4,12 +4,13 @@ use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods}
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use super::border::{
-    Signals, call, call_on, copied, get, set_matrix, set_vector, shape, started, weights, with_rows, written,
+    Done, Signals, call, call_on, copied, get, set_matrix, set_vector, shape, started, weights, with_rows,
+    written,
 };
+use super::settings::attr;
 use super::start::EngineRun;
 use crate::arith::neuron::Activation;
-use crate::base::{choice, collected};
-use crate::error;
+use crate::base::choice;
 use crate::mlp::{self, Layer, LayerView, Network};
 use crate::online::Epoch;
 use crate::rows::Matrix;
@@ -97,24 +98,6 @@ pub fn mlp_scores<'py>(
     })
 }
 
-/// The attributes of `Data` that a network reads.
-#[derive(FromPyObject)]
-struct NetworkData<'py> {
-    rows: Py<PyAny>,
-    labels: PyReadonlyArray1<'py, u32>,
-    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
-}
-
-/// The settings `Network`.
-#[derive(FromPyObject)]
-struct NetworkAttributes {
-    activation: String,
-    rate: f64,
-    alpha: f64,
-    batch_size: usize,
-    seed: Option<u64>,
-}
-
 /// A run of a network on its rows.
 pub(super) struct Layers {
     rows: Py<PyAny>,
@@ -127,13 +110,17 @@ impl Layers {
         state: &Bound<'_, PyDict>,
         settings: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let NetworkData { rows, labels, sample_weight } = data.extract()?;
-        let NetworkAttributes { activation, rate, alpha, batch_size, seed } = settings.extract()?;
-        let network = network(state, shape(rows.bind(data.py()))?.1, &activation)?;
-        let labels = collected(labels.as_array().iter().copied())?;
-        let weights =
-            sample_weight.map(|weights| collected(weights.as_array().iter().copied())).transpose()?;
-        let settings = mlp::NetworkSettings { rate, alpha, batch_size, seed };
+        let rows: Py<PyAny> = attr!(data, "rows");
+        let network = network(state, shape(rows.bind(data.py()))?.1, &attr!(settings, "activation", String))?;
+        let labels = copied(&attr!(data, "labels", PyReadonlyArray1<'_, u32>))?;
+        let weights: Option<PyReadonlyArray1<'_, f64>> = attr!(data, "sample_weight");
+        let weights = weights.map(|weights| copied(&weights)).transpose()?;
+        let settings = mlp::NetworkSettings {
+            rate: attr!(settings, "rate"),
+            alpha: attr!(settings, "alpha"),
+            batch_size: attr!(settings, "batch_size"),
+            seed: attr!(settings, "seed"),
+        };
         let start = |rows: &dyn Matrix| mlp::NetworkRun::start(rows, labels, weights, network, settings);
         let run = with_rows(rows.bind(data.py()), start)??;
         Ok(Self { rows, run })
@@ -141,7 +128,7 @@ impl Layers {
 }
 
 impl EngineRun for Layers {
-    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
+    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> Done<Epoch> {
         let Self { rows, run } = self;
         with_rows(rows.bind(py), |rows| run.epoch(rows, number, signals))
     }

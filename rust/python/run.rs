@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use pyo3::{prelude::*, types::PyDict};
 
 use super::border::{
-    Signals, call, call_on, call_on_both, counters, numbers, set_joined, set_vector, shape, with_rows,
+    Done, Signals, call, call_on, call_on_both, counters, numbers, set_joined, set_vector, shape, with_rows,
 };
 use super::budget::{read_sets, write_sets};
 use super::kernel::AskedRows;
 use super::linear::run::write_tracked;
-use super::settings::{Data, InDualForm, Linear, OnBudget};
+use super::settings::{self, Data, attr};
 use super::start::EngineRun;
 use crate::base::{boxed, collected, filled};
 use crate::error;
@@ -75,7 +75,6 @@ fn start_kernel(
     mut settings: Settings,
 ) -> PyResult<Start> {
     let (planes, (n, _)) = (settings.planes(), shape(data.rows.bind(py))?);
-    let given: InDualForm = given.extract()?;
     let begin = State {
         coef: Table::new(numbers("sums", state, [planes, n])?, [planes, n])?,
         intercept: numbers("intercept", state, [planes])?,
@@ -85,11 +84,13 @@ fn start_kernel(
     let norms = numbers("norm", state, [planes])?;
     // All planes share the rows of the Gram matrix; these are shared out over threads.
     let threads = std::mem::replace(&mut settings.threads, 1);
-    let (kernel, cache, has_source) = (given.kernel, given.cache_bytes, given.ask.is_some());
+    let (kernel, cache) = (settings::kernel(&attr!(given, "kernel"))?, attr!(given, "cache_bytes"));
+    let ask: Option<Py<PyAny>> = attr!(given, "ask");
+    let has_source = ask.is_some();
     let dual = call_on(data.rows.bind(py), |rows, signals| {
         Dual::new(rows, kernel, has_source, &norms, cache, threads, signals)
     })?;
-    Ok((View::Dual { dual, ask: given.ask }, begin, boxed(Voted::new(planes)?)?, settings))
+    Ok((View::Dual { dual, ask }, begin, boxed(Voted::new(planes)?)?, settings))
 }
 
 fn start_budget(
@@ -100,8 +101,8 @@ fn start_budget(
     mut settings: Settings,
 ) -> PyResult<Start> {
     let planes = settings.planes();
-    let given: OnBudget = given.extract()?;
-    let (kernel, budget) = (given.kernel, given.budget(settings.eta)?);
+    let kernel = settings::kernel(&attr!(given, "kernel"))?;
+    let budget = settings::budget(given, settings.eta)?;
     let Some(stored_rows) = data.stored_rows.as_ref().map(|rows| rows.clone_ref(py)) else {
         return Err(pyo3::exceptions::PyValueError::new_err(
             "stored_rows must be rows for a learner on a budget, got None",
@@ -128,21 +129,18 @@ impl KernelRun {
     pub fn start(
         data: &Bound<'_, PyAny>,
         state: &Bound<'_, PyDict>,
-        settings: &Bound<'_, PyAny>,
+        given: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let (py, data, given) = (data.py(), data.extract()?, settings.extract::<Linear>()?);
-        let keep_on_interrupt = given.keep_on_interrupt;
-        let start = match &*given.learner {
-            "kernel" => start_kernel(py, &data, state, settings, given.settings()?)?,
-            _ => start_budget(py, &data, state, settings, given.settings()?)?,
-        };
-        let (view, begin, mut learner, settings) = start;
-        let signals = Signals::new();
-        let done = view.lend(&data, py, (&signals, false), |examples, labels, sample_weight| {
-            let problem = Problem::new(examples, labels, sample_weight, &settings)?;
-            Ok((online::Run::start(&problem, begin, &mut *learner, &signals)?, problem.found()))
+        let (py, data, keep_on_interrupt) = (data.py(), data.extract()?, attr!(given, "keep_on_interrupt"));
+        let settings = settings::linear(given)?;
+        let start = if attr!(given, "learner", String) == "kernel" { start_kernel } else { start_budget };
+        let (view, begin, mut learner, settings) = start(py, &data, state, given, settings)?;
+        let (core, found) = Signals::ask(py, false, |signals| {
+            view.lend(&data, py, (signals, false), |examples, labels, sample_weight| {
+                let problem = Problem::new(examples, labels, sample_weight, &settings)?;
+                Ok((online::Run::start(&problem, begin, &mut *learner, signals)?, problem.found()))
+            })
         })?;
-        let (core, found) = signals.settle(done, py, false)?;
         Ok(Self { data, view, settings, found, keep_on_interrupt, learner, core })
     }
 
@@ -152,7 +150,7 @@ impl KernelRun {
         py: Python<'_>,
         signals: &Signals,
         f: impl FnOnce(&mut online::Run, &Problem, &mut dyn Learner) -> error::Result<R> + Send,
-    ) -> PyResult<error::Result<R>> {
+    ) -> Done<R> {
         let Self { data, view, settings, found, keep_on_interrupt, learner, core, .. } = self;
         view.lend(data, py, (signals, *keep_on_interrupt), |examples, labels, sample_weight| {
             let problem = Problem::again(examples, labels, sample_weight, settings, *found);
@@ -162,23 +160,17 @@ impl KernelRun {
 }
 
 impl EngineRun for KernelRun {
-    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
+    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> Done<Epoch> {
         self.with_problem(py, signals, |run, problem, learner| run.epoch(problem, learner, number, signals))
     }
 
-    fn part(
-        &mut self,
-        py: Python<'_>,
-        number: u64,
-        losses: &[f64],
-        signals: &Signals,
-    ) -> PyResult<error::Result<EpochPart>> {
+    fn part(&mut self, py: Python<'_>, number: u64, losses: &[f64], signals: &Signals) -> Done<EpochPart> {
         self.with_problem(py, signals, |run, problem, learner| {
             run.part(problem, learner, number, losses, signals)
         })
     }
 
-    fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>> {
+    fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> Done<()> {
         self.with_problem(py, signals, |run, problem, learner| run.end(problem, learner, decision, signals))
     }
 

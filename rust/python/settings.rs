@@ -1,6 +1,6 @@
 //! The dataclasses of `perceptron_rs.settings`, read once by the names of their attributes.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::{exceptions::PyValueError, prelude::*};
 
 use super::border::{copied, pairs, with_rows};
@@ -54,97 +54,57 @@ impl LabelArray {
     }
 }
 
-/// What every learner has.
-#[derive(FromPyObject)]
-#[expect(clippy::struct_excessive_bools, reason = "one for each attribute")]
-pub(super) struct Linear<'py> {
-    pub learner: String,
-    positive: PyReadonlyArray1<'py, u32>,
-    class_weight: PyReadonlyArray2<'py, f64>,
-    eta0: f64,
-    tie: String,
-    fit_intercept: bool,
-    seed: Option<u64>,
-    partition: u64,
-    margin_threshold: f64,
-    added_feature: f64,
-    max_mistakes_per_example: Option<u64>,
-    joint: Option<String>,
-    penalty: Option<(f64, f64)>,
-    step: String,
-    #[pyo3(attribute("C"))]
-    c: f64,
-    settle: bool,
-    check: String,
-    average: bool,
-    track_mistakes: bool,
-    track_activations: bool,
-    pub keep_on_interrupt: bool,
-    threads: usize,
+/// An attribute of a dataclass.
+macro_rules! attr {
+    ($of:expr, $name:literal) => {
+        attr!($of, $name, _)
+    };
+    ($of:expr, $name:literal, $T:ty) => {
+        $of.getattr(pyo3::intern!($of.py(), $name))?.extract::<$T>()?
+    };
 }
+pub(in crate::python) use attr;
 
-impl Linear<'_> {
-    pub(super) fn settings(&self) -> PyResult<Settings> {
-        Ok(Settings {
-            positive: copied(&self.positive)?,
-            class_weight: pairs(&self.class_weight)?,
-            eta: self.eta0,
-            tie: choice("tie", &self.tie, &Tie::ALL)?,
-            fit_intercept: self.fit_intercept,
-            tolerance: Tolerance {
-                margin_threshold: self.margin_threshold,
-                added_feature: self.added_feature,
-                max_mistakes: self.max_mistakes_per_example,
-            },
-            joint: self.joint.as_deref().map(|joint| choice("joint", joint, &Spread::ALL)).transpose()?,
-            penalty: self.penalty.map(|(l1, l2)| Penalty { l1, l2 }),
-            aggressive: Aggressive::of_step(&self.step, self.c)?,
-            seed: self.seed,
-            partition: self.partition,
-            settle: self.settle,
-            check: choice("check", &self.check, &Check::ALL)?,
-            average: self.average,
-            track_mistakes: self.track_mistakes,
-            track_activations: self.track_activations,
-            threads: self.threads,
-        })
-    }
-}
-
-/// What the kernel perceptron adds.
-#[derive(FromPyObject)]
-pub(super) struct InDualForm {
-    #[pyo3(from_py_with = kernel)]
-    pub kernel: Kernel,
-    pub cache_bytes: usize,
-    pub ask: Option<Py<PyAny>>,
+/// What every learner of planes has.
+pub(super) fn linear(given: &Bound<'_, PyAny>) -> PyResult<Settings> {
+    let joint: Option<String> = attr!(given, "joint");
+    let penalty: Option<(f64, f64)> = attr!(given, "penalty");
+    Ok(Settings {
+        positive: copied(&attr!(given, "positive", PyReadonlyArray1<'_, u32>))?,
+        class_weight: pairs(&attr!(given, "class_weight"))?,
+        eta: attr!(given, "eta0"),
+        tie: choice("tie", &attr!(given, "tie", String), &Tie::ALL)?,
+        fit_intercept: attr!(given, "fit_intercept"),
+        tolerance: Tolerance {
+            margin_threshold: attr!(given, "margin_threshold"),
+            added_feature: attr!(given, "added_feature"),
+            max_mistakes: attr!(given, "max_mistakes_per_example"),
+        },
+        joint: joint.map(|joint| choice("joint", &joint, &Spread::ALL)).transpose()?,
+        penalty: penalty.map(|(l1, l2)| Penalty { l1, l2 }),
+        aggressive: Aggressive::of_step(&attr!(given, "step", String), attr!(given, "C"))?,
+        seed: attr!(given, "seed"),
+        partition: attr!(given, "partition"),
+        settle: attr!(given, "settle"),
+        check: choice("check", &attr!(given, "check", String), &Check::ALL)?,
+        average: attr!(given, "average"),
+        track_mistakes: attr!(given, "track_mistakes"),
+        track_activations: attr!(given, "track_activations"),
+        threads: attr!(given, "threads"),
+    })
 }
 
 /// What the kernel perceptron on a budget adds.
-#[derive(FromPyObject)]
-pub(super) struct OnBudget {
-    #[pyo3(from_py_with = kernel)]
-    pub kernel: Kernel,
-    budget: usize,
-    policy: String,
-    policy_seed: u64,
-    distance: f64,
-}
-
-impl OnBudget {
-    pub(super) fn budget(&self, eta: f64) -> PyResult<Budget> {
-        let Self { budget: size, policy_seed: seed, distance, .. } = *self;
-        let budget = Budget { size, policy: Policy::new(&self.policy)?, seed, distance, eta };
-        budget.check()?;
-        Ok(budget)
-    }
+pub(super) fn budget(given: &Bound<'_, PyAny>, eta: f64) -> PyResult<Budget> {
+    let (size, policy) = (attr!(given, "budget"), Policy::new(&attr!(given, "policy", String))?);
+    let budget =
+        Budget { size, policy, seed: attr!(given, "policy_seed"), distance: attr!(given, "distance"), eta };
+    budget.check()?;
+    Ok(budget)
 }
 
 /// The kernel of a `KernelSpec`.
 pub(super) fn kernel(spec: &Bound<'_, PyAny>) -> PyResult<Kernel> {
-    let name: String = spec.getattr("name")?.extract()?;
-    let gamma = spec.getattr("gamma")?.extract()?;
-    let coef0 = spec.getattr("coef0")?.extract()?;
-    let degree = spec.getattr("degree")?.extract()?;
-    Ok(Kernel::new(&name, gamma, coef0, degree)?)
+    let name = attr!(spec, "name", String);
+    Ok(Kernel::new(&name, attr!(spec, "gamma"), attr!(spec, "coef0"), attr!(spec, "degree"))?)
 }

@@ -8,19 +8,19 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::arrays_by_name::Named;
-use super::border::{Signals, to_vector};
+use super::border::{Done, Signals, to_vector};
 use super::linear::model::PyModel;
 use super::linear::run::LinearRun;
 use super::mlp::Layers;
 use super::run::KernelRun;
+use super::settings::attr;
 use super::structured::Sequenced;
 use crate::base::collected;
-use crate::error;
 use crate::online::{Epoch, EpochPart, Learnt};
 
 /// What runs: planes, a chain or a network.
 pub(super) trait EngineRun: Send + Sync {
-    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>>;
+    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> Done<Epoch>;
 
     /// Has the run go on with other examples, in an order that is drawn from this seed.
     fn go_on_with(&mut self, _data: &Bound<'_, PyAny>, _seed: Option<u64>) -> PyResult<()> {
@@ -30,17 +30,11 @@ pub(super) trait EngineRun: Send + Sync {
     }
 
     /// Runs a part of an epoch, whose other examples come before or after.
-    fn part(
-        &mut self,
-        _py: Python<'_>,
-        _number: u64,
-        _losses: &[f64],
-        _signals: &Signals,
-    ) -> PyResult<error::Result<EpochPart>> {
+    fn part(&mut self, _: Python<'_>, _number: u64, _losses: &[f64], _: &Signals) -> Done<EpochPart> {
         Err(PyValueError::new_err("an epoch has parts only where planes learn; use epoch"))
     }
 
-    fn end(&mut self, _py: Python<'_>, _decision: usize, _signals: &Signals) -> PyResult<error::Result<()>> {
+    fn end(&mut self, _py: Python<'_>, _decision: usize, _signals: &Signals) -> Done<()> {
         Ok(Ok(()))
     }
 
@@ -103,8 +97,8 @@ pub fn start(
     model: &Bound<'_, PyModel>,
     settings: &Bound<'_, PyAny>,
 ) -> PyResult<PyRun> {
-    let learner: String = settings.getattr("learner")?.extract()?;
-    let keep_on_interrupt = settings.getattr("keep_on_interrupt")?.extract()?;
+    let learner = attr!(settings, "learner", String);
+    let keep_on_interrupt = attr!(settings, "keep_on_interrupt");
     let state = || model.get().state(data.py(), None);
     let work: Box<dyn EngineRun> = match &*learner {
         "chain" => Box::new(Sequenced::start(data, &state()?, settings)?),
@@ -119,9 +113,8 @@ pub fn start(
 impl PyRun {
     /// Visit all examples once, in the order of the epoch of this number, for decisions that go on.
     fn epoch<'py>(&mut self, py: Python<'py>, number: u64) -> PyResult<Bound<'py, PyAny>> {
-        let signals = Signals::new();
-        let done = self.work.epoch(py, number, &signals)?;
-        report(py, &signals.settle(done, py, self.keep_on_interrupt)?)
+        let keep = self.keep_on_interrupt;
+        report(py, &Signals::ask(py, keep, |signals| self.work.epoch(py, number, signals))?)
     }
 
     /// Visit examples as `epoch` does, where they are a part of those of the epoch. `losses` are the sums of
@@ -139,9 +132,8 @@ impl PyRun {
         if let Some(data) = data {
             self.work.go_on_with(data, seed)?;
         }
-        let signals = Signals::new();
-        let done = self.work.part(py, number, losses.as_slice()?, &signals)?;
-        let part = signals.settle(done, py, self.keep_on_interrupt)?;
+        let (keep, losses) = (self.keep_on_interrupt, losses.as_slice()?);
+        let part = Signals::ask(py, keep, |signals| self.work.part(py, number, losses, signals))?;
         let mistakes = to_vector(py, &part.mistakes)?;
         let losses = to_vector(py, &part.losses)?;
         let visits = to_vector(py, &collected(part.visits.iter().map(|&visits| visits as i64))?)?;
@@ -153,9 +145,7 @@ impl PyRun {
 
     /// Say that a decision goes on no more.
     fn end(&mut self, py: Python<'_>, decision: usize) -> PyResult<()> {
-        let signals = Signals::new();
-        let done = self.work.end(py, decision, &signals)?;
-        signals.settle(done, py, false)
+        Signals::ask(py, false, |signals| self.work.end(py, decision, signals))
     }
 
     /// Return what has been learnt so far, as a model.

@@ -9,7 +9,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
-use super::border::{Signals, Vector, call, call_on, caught, counters, get, set_vector, shape, with_rows};
+use super::border::{
+    Done, Signals, Vector, call, call_on, caught, copied, counters, get, set_vector, shape, with_rows,
+};
+use super::settings::attr;
 use super::start::EngineRun;
 use crate::arith::step::Aggressive;
 use crate::base::{Grow, choice, collected, filled};
@@ -86,29 +89,6 @@ fn set_weights(out: &Bound<'_, PyDict>, weights: ChainWeights, suffix: &str) -> 
     weights.pair.map_or(Ok(()), |pair| matrix("pair", pair))
 }
 
-/// The attributes of `Sequences`.
-#[derive(FromPyObject)]
-struct SequenceData<'py> {
-    rows: Py<PyAny>,
-    labels: PyReadonlyArray1<'py, u32>,
-    lengths: PyReadonlyArray1<'py, i64>,
-    chosen: Option<PyReadonlyArray1<'py, u32>>,
-}
-
-/// The settings `Chain`.
-#[derive(FromPyObject)]
-struct ChainAttributes {
-    eta0: f64,
-    beam: Option<usize>,
-    update: String,
-    step: String,
-    #[pyo3(attribute("C"))]
-    c: f64,
-    seed: Option<u64>,
-    partition: u64,
-    track_answers: bool,
-}
-
 /// A run of a chain on its rows.
 pub(super) struct Sequenced {
     rows: Py<PyAny>,
@@ -125,19 +105,24 @@ impl Sequenced {
         state: &Bound<'_, PyDict>,
         settings: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let SequenceData { rows, labels, lengths, chosen } = data.extract()?;
-        let ChainAttributes { eta0: eta, beam, update, step, c, seed, partition, track_answers } =
-            settings.extract()?;
-        let sequences = Sequences::new(lengths.as_slice()?, shape(rows.bind(data.py()))?.0)?;
-        let chosen = chosen.map(|chosen| collected(chosen.as_array().iter().copied())).transpose()?;
-        let mending = choice("update", &update, &Mending::ALL)?;
-        let aggressive = Aggressive::of_step(&step, c)?;
-        let settings =
-            structured::ChainSettings { eta, beam, mending, aggressive, seed, partition, track_answers };
+        let rows: Py<PyAny> = attr!(data, "rows");
+        let (n, columns) = shape(rows.bind(data.py()))?;
+        let sequences = Sequences::new(attr!(data, "lengths", PyReadonlyArray1<'_, i64>).as_slice()?, n)?;
+        let chosen: Option<PyReadonlyArray1<'_, u32>> = attr!(data, "chosen");
+        let chosen = chosen.map(|chosen| copied(&chosen)).transpose()?;
+        let track_answers = attr!(settings, "track_answers");
+        let settings = structured::ChainSettings {
+            eta: attr!(settings, "eta0"),
+            beam: attr!(settings, "beam"),
+            mending: choice("update", &attr!(settings, "update", String), &Mending::ALL)?,
+            aggressive: Aggressive::of_step(&attr!(settings, "step", String), attr!(settings, "C"))?,
+            seed: attr!(settings, "seed"),
+            partition: attr!(settings, "partition"),
+            track_answers,
+        };
         // A copy, so that another thread that writes to the labels cannot make them too large.
-        let labels = collected(labels.as_array().iter().copied())?;
+        let labels = copied(&attr!(data, "labels", PyReadonlyArray1<'_, u32>))?;
         let chain = Chain::new(labels, sequences, chosen, settings)?;
-        let columns = shape(rows.bind(data.py()))?.1;
         let (run, own) = with_state(state, |begin| {
             call_on(rows.bind(data.py()), |rows, signals| {
                 let weighted = begin.weighted(columns, signals)?;
@@ -159,12 +144,12 @@ impl Sequenced {
 }
 
 impl EngineRun for Sequenced {
-    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
+    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> Done<Epoch> {
         let Self { rows, run, own, .. } = self;
         with_rows(rows.bind(py), |rows| over(rows, own.as_ref(), |rows| run.epoch(rows, number, signals)))
     }
 
-    fn end(&mut self, py: Python<'_>, _: usize, signals: &Signals) -> PyResult<error::Result<()>> {
+    fn end(&mut self, py: Python<'_>, _: usize, signals: &Signals) -> Done<()> {
         caught(py, true, || self.run.end(signals))
     }
 

@@ -11,8 +11,8 @@ use super::{ChainWeights, Sequences};
 use crate::arith::activation::{LabelSums, Row};
 use crate::arith::environment::standard;
 use crate::base::{Error, Grow, Monitor, Result, bail, collected, ensure, filled};
-use crate::online::threads::{each, lock};
 use crate::rows::{Entries, Matrix, prefetch};
+use crate::threads::{each, lock};
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits<'a> {

@@ -10,7 +10,7 @@ use memchr::memrchr;
 use super::gzip::Gzip;
 use super::lines::{PADDING, ParsedExamples};
 use crate::base::{Error, Monitor, Result, boxed};
-use crate::online::threads::lock;
+use crate::threads::lock;
 
 /// What other kinds of files begin with; none of it can begin a label.
 const NO_TEXT: [(&[u8], &str); 4] = [

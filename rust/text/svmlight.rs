@@ -9,7 +9,7 @@ use memchr::memrchr;
 use super::lines::{Base, Fault, PADDING, ParsedExamples, Rules, parse};
 use super::source::{Block, Source, check_text, too_large};
 use crate::base::{Grow, Monitor, Result, bail, collected};
-use crate::online::threads::{each, lock};
+use crate::threads::{each, lock};
 
 #[derive(Debug, Default)]
 pub struct CsrArrays {

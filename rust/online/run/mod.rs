@@ -14,9 +14,9 @@ use crate::memory::{filled, with_room};
 use crate::monitor::{self, Monitor, all, copied, pieces, refill, same, unless_interrupted};
 use crate::online::model::Passed;
 use crate::online::rule::Learner;
-use crate::online::threads::share_out;
 use crate::order::shuffle;
 use crate::rows::{Layout, Table, Tolerance, Undo, Visit};
+use crate::threads::share_out;
 use group::Group;
 use problem::{Problem, Settings};
 

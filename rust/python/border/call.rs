@@ -9,11 +9,12 @@ use crate::arith::environment::standard;
 use crate::base::Result;
 use crate::rows::Matrix;
 
+/// What the core has come to, or what it was not called for.
+pub type Done<T> = PyResult<Result<T>>;
+
 /// What the core does with the signals that it asks for.
 pub fn call<T: Send>(py: Python<'_>, work: impl FnOnce(&Signals) -> Result<T> + Send) -> PyResult<T> {
-    let signals = Signals::new();
-    let done = caught(py, true, || work(&signals))?;
-    signals.settle(done, py, false)
+    Signals::ask(py, false, |signals| caught(py, true, || work(signals)))
 }
 
 /// The same with rows of the engine.
@@ -21,9 +22,7 @@ pub fn call_on<T: Send>(
     rows: &Bound<'_, PyAny>,
     work: impl FnOnce(&dyn Matrix, &Signals) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let signals = Signals::new();
-    let done = with_rows(rows, |rows| work(rows, &signals))?;
-    signals.settle(done, rows.py(), false)
+    Signals::ask(rows.py(), false, |signals| with_rows(rows, |rows| work(rows, signals)))
 }
 
 /// The same with two of them.
@@ -32,12 +31,12 @@ pub fn call_on_both<T: Send>(
     others: &Bound<'_, PyAny>,
     work: impl FnOnce(&dyn Matrix, &dyn Matrix, &Signals) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let (signals, py) = (Signals::new(), rows.py());
-    let others = others.clone().unbind();
-    let done = with_rows(rows, |rows| {
-        Python::attach(|py| with_rows(others.bind(py), |others| work(rows, others, &signals)))
-    })??;
-    signals.settle(done, py, false)
+    let (py, others) = (rows.py(), others.clone().unbind());
+    Signals::ask(py, false, |signals| {
+        with_rows(rows, |rows| {
+            Python::attach(|py| with_rows(others.bind(py), |others| work(rows, others, signals)))
+        })?
+    })
 }
 
 /// Runs the core. A failed check becomes a `RuntimeError`: its panic would reach Python as an exception that

@@ -24,15 +24,10 @@ use crate::rows::{Csr, Dense, Facts, Matrix};
 /// Examples, not copied: a C-contiguous matrix of one of the nine storage types, or the arrays of a CSR matrix.
 #[pyclass(name = "CoreRows", frozen, module = "perceptron_rs._core")]
 pub struct CoreRows {
-    stored: Stored,
+    source: Source,
     /// Number of examples, number of columns.
     #[pyo3(get)]
     shape: (usize, usize),
-}
-
-enum Stored {
-    Dense(Py<PyAny>),
-    Csr { indptr: Py<PyAny>, indices: Py<PyAny>, values: Py<PyAny>, facts: Arc<Facts> },
 }
 
 /// Runs `$body` with a `NumPy` array of `$D` axes, of one of the storage types, or raises what is wrong.
@@ -163,7 +158,7 @@ pub fn shape(rows: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
 
 /// Calls `f` on rows of the engine, detached from the interpreter.
 pub fn with_rows<R: Send>(rows: &Bound<'_, PyAny>, f: impl FnOnce(&dyn Matrix) -> R + Send) -> PyResult<R> {
-    Source::of(rows)?.read(true, f)
+    Source::of(rows)?.read(rows.py(), true, f)
 }
 
 /// What is done with rows, behind a pointer: what reads them is compiled for each storage type, and would be
@@ -171,35 +166,29 @@ pub fn with_rows<R: Send>(rows: &Bound<'_, PyAny>, f: impl FnOnce(&dyn Matrix) -
 type Reader<'a> = &'a mut (dyn FnMut(&dyn Matrix) + Send);
 
 /// Rows as a call reads them.
-pub enum Source<'py> {
+pub enum Source {
     /// With the shape that it had when it was checked, if it was.
-    Dense(Bound<'py, PyAny>, Option<(usize, usize)>),
-    Csr(Arrays<'py>),
+    Dense(Py<PyAny>, Option<(usize, usize)>),
+    Csr(Arrays),
 }
 
-impl<'py> Source<'py> {
+impl Source {
     /// Rows of the engine.
-    pub fn of(rows: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let (py, CoreRows { stored, shape }) = (rows.py(), own(rows)?);
-        Ok(match stored {
-            Stored::Dense(values) => Self::Dense(values.bind(py).clone(), Some(*shape)),
-            Stored::Csr { indptr, indices, values, facts } => {
-                let [indptr, indices, values] = [indptr, indices, values].map(|array| array.bind(py).clone());
-                Self::Csr(Arrays { indptr, indices, values, columns: shape.1, facts: Some(facts.clone()) })
-            }
-        })
+    pub fn of<'a>(rows: &'a Bound<'_, PyAny>) -> PyResult<&'a Self> {
+        Ok(&own(rows)?.source)
     }
 
-    /// These, a C-contiguous matrix, or a tuple of the arguments of `csr_rows`.
-    pub fn of_any(rows: &Bound<'py, PyAny>) -> PyResult<Self> {
+    /// A C-contiguous matrix, or a tuple of the arguments of `csr_rows`.
+    pub fn given(rows: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         if rows.cast::<PyUntypedArray>().is_ok() {
-            return Ok(Self::Dense(rows.clone(), None));
+            return Ok(Some(Self::Dense(rows.clone().unbind(), None)));
         }
-        let Ok(arrays) = rows.cast::<PyTuple>() else { return Self::of(rows) };
-        let (indptr, indices, values) = (arrays.get_item(0)?, arrays.get_item(1)?, arrays.get_item(2)?);
+        let Ok(arrays) = rows.cast::<PyTuple>() else { return Ok(None) };
+        let array = |i| arrays.get_item(i).map(Bound::unbind);
+        let (indptr, indices, values) = (array(0)?, array(1)?, array(2)?);
         // Of any other object, Python code would be asked for its number.
         let columns = arrays.get_borrowed_item(3)?.cast_exact::<PyInt>()?.extract()?;
-        Ok(Self::Csr(Arrays { indptr, indices, values, columns, facts: None }))
+        Ok(Some(Self::Csr(Arrays { indptr, indices, values, columns, facts: None })))
     }
 
     pub fn is_sparse(&self) -> bool {
@@ -207,11 +196,11 @@ impl<'py> Source<'py> {
     }
 
     /// How many values are stored, and about how many rows.
-    pub fn size(&self) -> PyResult<(usize, usize)> {
-        let len = |array: &Bound<'_, PyAny>| PyResult::Ok(array.cast::<PyUntypedArray>()?.len());
+    pub fn size(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+        let len = |array: &Py<PyAny>| PyResult::Ok(array.bind(py).cast::<PyUntypedArray>()?.len());
         Ok(match self {
             Self::Dense(values, _) => {
-                let shape = values.cast::<PyUntypedArray>()?.shape();
+                let shape = values.bind(py).cast::<PyUntypedArray>()?.shape();
                 (shape.iter().product(), shape.first().copied().unwrap_or(0))
             }
             Self::Csr(Arrays { indptr, values, .. }) => (len(values)?, len(indptr)?),
@@ -220,12 +209,17 @@ impl<'py> Source<'py> {
 
     /// Calls `f` on the rows; detached from the interpreter or not, which for few rows would take longer than
     /// the work.
-    pub fn read<R: Send>(&self, detached: bool, f: impl FnOnce(&dyn Matrix) -> R + Send) -> PyResult<R> {
+    pub fn read<R: Send>(
+        &self,
+        py: Python<'_>,
+        detached: bool,
+        f: impl FnOnce(&dyn Matrix) -> R + Send,
+    ) -> PyResult<R> {
         let (mut f, mut found) = (Some(f), None);
         let mut read = |rows: &dyn Matrix| found = f.take().map(|f| f(rows));
         match self {
-            Self::Dense(values, shape) => read_dense(values, *shape, detached, &mut read)?,
-            Self::Csr(arrays) => drop(arrays.read(detached, Some(&mut read))?),
+            Self::Dense(values, shape) => read_dense(values.bind(py), *shape, detached, &mut read)?,
+            Self::Csr(arrays) => drop(arrays.read(py, detached, Some(&mut read))?),
         }
         found.ok_or_else(|| PyRuntimeError::new_err("rows were not read"))
     }
@@ -246,21 +240,21 @@ fn read_dense(
 }
 
 /// The arrays of a CSR matrix, and what is known of them: `None` until they are checked.
-pub struct Arrays<'py> {
-    indptr: Bound<'py, PyAny>,
-    indices: Bound<'py, PyAny>,
-    values: Bound<'py, PyAny>,
+pub struct Arrays {
+    indptr: Py<PyAny>,
+    indices: Py<PyAny>,
+    values: Py<PyAny>,
     columns: usize,
     facts: Option<Arc<Facts>>,
 }
 
-impl Arrays<'_> {
+impl Arrays {
     /// Checks the arrays, unless that has been done, and calls `f`.
-    fn read(&self, detached: bool, f: Option<Reader>) -> PyResult<Arc<Facts>> {
-        with_value_type!(&self.values, Ix1, |values| {
+    fn read(&self, py: Python<'_>, detached: bool, f: Option<Reader>) -> PyResult<Arc<Facts>> {
+        with_value_type!(self.values.bind(py), Ix1, |values| {
             let values = values.try_readonly().map_err(PyErr::from)?;
             let values = slice("values", &values)?;
-            with_index_type!(&self.indptr, &self.indices, |p, i| {
+            with_index_type!(self.indptr.bind(py), self.indices.bind(py), |p, i| {
                 self.read_typed(p, i, values, detached, f)
             })
         })
@@ -305,21 +299,23 @@ pub fn dense_rows(values: Bound<'_, PyAny>) -> PyResult<CoreRows> {
     };
     let [len, columns] = *array.shape() else { return Err(not_stored(&values, Some(2))?) };
     read_dense(&values, None, false, &mut |_| ())?;
-    Ok(CoreRows { stored: Stored::Dense(values.unbind()), shape: (len, columns) })
+    let shape = (len, columns);
+    Ok(CoreRows { source: Source::Dense(values.unbind(), Some(shape)), shape })
 }
 
 /// Wrap the three arrays of a CSR matrix, without copying them.
 #[pyfunction]
 pub fn csr_rows(
-    indptr: Bound<'_, PyAny>,
-    indices: Bound<'_, PyAny>,
-    values: Bound<'_, PyAny>,
+    py: Python<'_>,
+    indptr: Py<PyAny>,
+    indices: Py<PyAny>,
+    values: Py<PyAny>,
     n_columns: usize,
 ) -> PyResult<CoreRows> {
-    let arrays = Arrays { indptr, indices, values, columns: n_columns, facts: None };
-    let (facts, shape) = (arrays.read(true, None)?, (arrays.indptr.len()? - 1, n_columns));
-    let [indptr, indices, values] = [arrays.indptr, arrays.indices, arrays.values].map(Bound::unbind);
-    Ok(CoreRows { stored: Stored::Csr { indptr, indices, values, facts }, shape })
+    let mut arrays = Arrays { indptr, indices, values, columns: n_columns, facts: None };
+    arrays.facts = Some(arrays.read(py, true, None)?);
+    let shape = (arrays.indptr.bind(py).len()? - 1, n_columns);
+    Ok(CoreRows { source: Source::Csr(arrays), shape })
 }
 
 #[pymethods]
@@ -327,15 +323,16 @@ impl CoreRows {
     /// Whether the columns of every row are sorted and unique; those of a matrix always are.
     #[getter]
     fn canonical(&self) -> bool {
-        !matches!(&self.stored, Stored::Csr { facts, .. } if !facts.canonical)
+        let Source::Csr(Arrays { facts, .. }) = &self.source else { return true };
+        facts.as_ref().is_some_and(|facts| facts.canonical)
     }
 
     /// Addresses of what is stored, indptr and indices first: tests prove with them that nothing was copied.
     #[getter]
     fn _addresses(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
-        let arrays = match &self.stored {
-            Stored::Dense(values) => vec![values],
-            Stored::Csr { indptr, indices, values, .. } => vec![indptr, indices, values],
+        let arrays = match &self.source {
+            Source::Dense(values, _) => vec![values],
+            Source::Csr(Arrays { indptr, indices, values, .. }) => vec![indptr, indices, values],
         };
         let address = |array: &Py<PyAny>| array.bind(py).getattr("ctypes")?.getattr("data")?.extract();
         arrays.into_iter().map(address).collect()

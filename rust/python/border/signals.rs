@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*};
 
+use super::call::Done;
 use crate::arith::environment::foreign;
-use crate::base::{Flow, Monitor, Result};
+use crate::base::{Flow, Monitor};
 
 /// Attaching to the interpreter costs about as much as a block, so it is done this seldom.
 const PERIOD: Duration = Duration::from_millis(20);
@@ -22,7 +23,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    pub fn new() -> Self {
+    fn new() -> Self {
         Self {
             caller: thread::current().id(),
             asked: Mutex::new(Instant::now()),
@@ -33,8 +34,10 @@ impl Signals {
 
     /// The result of a run, or what a signal handler or a function of Python raised in its course.
     /// `keep`: a run that Ctrl-C ended is a result too.
-    pub fn settle<T>(self, done: Result<T>, py: Python<'_>, keep: bool) -> PyResult<T> {
-        match (done, self.raised.into_inner().ok().flatten()) {
+    pub fn ask<T>(py: Python<'_>, keep: bool, run: impl FnOnce(&Self) -> Done<T>) -> PyResult<T> {
+        let signals = Self::new();
+        let done = run(&signals)?;
+        match (done, signals.raised.into_inner().ok().flatten()) {
             (Ok(done), Some(raised)) if keep && raised.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(done),
             (_, Some(raised)) => Err(raised),
             (done, None) => Ok(done?),

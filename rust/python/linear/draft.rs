@@ -7,7 +7,7 @@ use super::{model::PyModel, run::write_tracked};
 use crate::base::{Error, collected, tried};
 use crate::online::{self, Excerpt};
 use crate::python::border::{Signals, call, copied, counters, numbers, set_vector};
-use crate::python::settings::{Data, Linear};
+use crate::python::settings::{self, Data, attr};
 use crate::python::start::report;
 
 /// A copy of a model on which passes are tried: see `perceptron_rs.mixing.shares.DraftState`.
@@ -32,10 +32,11 @@ impl PyDraft {
         settings: &Bound<'py, PyAny>,
         number: u64,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>, Bound<'py, PyDict>)> {
-        let (py, data, given) = (data.py(), data.extract::<Data>()?, settings.extract::<Linear>()?);
-        let (settings, signals, model) = (given.settings()?, Signals::new(), &mut self.model);
-        let done = data.lend(py, |given| model.drafted(given, &settings, number, &signals))?;
-        let done = signals.settle(done, py, given.keep_on_interrupt)?;
+        let (py, data, keep) = (data.py(), data.extract::<Data>()?, attr!(settings, "keep_on_interrupt"));
+        let (settings, model) = (settings::linear(settings)?, &mut self.model);
+        let done = Signals::ask(py, keep, |signals| {
+            data.lend(py, |given| model.drafted(given, &settings, number, signals))
+        })?;
         let tracked = PyDict::new(py);
         write_tracked(&tracked, done.passed, &settings)?;
         Ok((report(py, &done.epoch)?, state(py, &done.now)?, tracked))

@@ -8,7 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use super::rule::{Note, PyPass, PyRule, vector_of, weights_of};
+use super::rule::{PyPass, PyRule, vector_of, weights_of};
 use super::views::{c_ordered, clean, floats, frozen, table, view};
 use crate::base::{Grow, choice, collected, filled, tried};
 use crate::error;
@@ -36,13 +36,13 @@ fn over_answer<R: Send>(
     model: &online::Model,
     work: impl FnOnce(&dyn Matrix, Arranged, &[f64], &Signals) -> error::Result<R> + Send,
 ) -> PyResult<R> {
-    let (signals, py, rows) = (Signals::new(), rows.py(), Source::of(rows)?);
-    let is_long = rows.size()?.0.saturating_mul(model.shape()[0]) > SHORT;
-    let work = |rows: &dyn Matrix| {
-        model.with_answer(rows, &signals, |rows, coef, intercept| work(rows, coef, intercept, &signals))
-    };
-    let done = rows.read(is_long, work)?;
-    signals.settle(done, py, false)
+    let (py, rows) = (rows.py(), Source::of(rows)?);
+    let is_long = rows.size(py)?.0.saturating_mul(model.shape()[0]) > SHORT;
+    Signals::ask(py, false, |signals| {
+        rows.read(py, is_long, |rows| {
+            model.with_answer(rows, signals, |rows, coef, intercept| work(rows, coef, intercept, signals))
+        })
+    })
 }
 
 #[derive(Clone)]
@@ -356,9 +356,10 @@ impl PyModel {
         track_activations: bool,
         note: Option<Py<PyAny>>,
     ) -> PyResult<bool> {
-        let (py, rows) = (rows.py(), Source::of_any(rows)?);
+        let (py, given) = (rows.py(), Source::given(rows)?);
+        let rows = given.as_ref().map_or_else(|| Source::of(rows), Ok)?;
         let (rule, planes) = (rule.get(), rule.get().settings.planes());
-        let (entries, len) = rows.size()?;
+        let (entries, len) = rows.size(py)?;
         let products = entries.saturating_add(len).saturating_mul(planes);
         let long = products > SHORT;
         if long && turns.is_some() {
@@ -368,7 +369,7 @@ impl PyModel {
         let labels_of = |words| width.map_or(Labels::Classes(words), |width| Labels::Sets(words, width));
         let weights = sample_weight.map(weights_of).transpose()?;
         let settings = rule.settings_for(products, rows.is_sparse(), track_activations);
-        let note = Note::of(note);
+        let note = note.map(Arc::new);
         let is_current = |py: Python<'_>| self.is_of(py, owner.as_ref(), turns.as_ref());
         if long {
             py.check_signals()?;
@@ -390,19 +391,19 @@ impl PyModel {
                 PyResult::Ok(Some(inner.last_pass.replace(PyPass::of(passed, planes, &note))))
             })
         };
-        let has_learnt = rows.read(long, learn)??.is_some();
+        let has_learnt = rows.read(py, long, learn)??.is_some();
         if !long {
             return Ok(has_learnt);
         }
         if has_learnt {
             return is_current(py);
         }
-        let (model, signals) = (self.cloned()?, Signals::new());
-        let learn = |rows: &dyn Matrix| {
-            model.learnt(rows, labels_of(&labels), weights.as_deref(), &settings, &signals)
-        };
-        let done = rows.read(true, learn)?;
-        let mut learnt = signals.settle(done, py, false)?;
+        let model = self.cloned()?;
+        let mut learnt = Signals::ask(py, false, |signals| {
+            rows.read(py, true, |rows| {
+                model.learnt(rows, labels_of(&labels), weights.as_deref(), &settings, signals)
+            })
+        })?;
         let last_pass = PyPass::of(learnt.passed(), planes, &note);
         drop((model, labels, weights)); // which takes its time, too
         py.check_signals()?; // for the last time: from here on the pass counts

@@ -10,10 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::base::{collected, filled, gathered};
-use crate::online::{self, Passed, Settings};
+use crate::online::{Passed, Settings};
 use crate::python::border::{joined, to_array};
-use crate::python::settings::Linear;
+use crate::python::settings;
 use crate::rows::Layout;
+use crate::threads::of_planes;
 
 /// Labels that are looked up between two looks at signals.
 const OFTEN: usize = 1 << 16;
@@ -33,7 +34,7 @@ pub struct PyRule {
 #[pymethods]
 impl PyRule {
     #[new]
-    fn new(settings: Linear<'_>, classes: Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(settings: Bound<'_, PyAny>, classes: Bound<'_, PyAny>) -> PyResult<Self> {
         let array = classes.cast::<PyUntypedArray>()?;
         let mut whole = match vector_of::<i64>(&classes) {
             Ok(labels) => {
@@ -49,7 +50,7 @@ impl PyRule {
         let filled =
             labels.iter().enumerate().try_for_each(|(number, label)| numbers.set_item(label, number));
         let numbers = filled.is_ok().then(|| numbers.unbind());
-        Ok(Self { settings: settings.settings()?, kind: array.dtype().kind(), numbers, whole })
+        Ok(Self { settings: settings::linear(&settings)?, kind: array.dtype().kind(), numbers, whole })
     }
 }
 
@@ -88,20 +89,13 @@ impl PyRule {
             return Cow::Borrowed(given);
         }
         let layout = if sparse { Layout::ByColumn } else { Layout::ByPlane };
-        let threads = online::of_planes(given.threads, products, given.planes(), layout);
+        let threads = of_planes(given.threads, products, given.planes(), layout);
         Cow::Owned(Settings { track_activations, threads, ..given.clone() })
     }
 }
 
 /// What the caller keeps of a pass: copies of it are made where no code of Python may run.
-#[derive(Clone)]
-pub struct Note(Option<Arc<Py<PyAny>>>);
-
-impl Note {
-    pub fn of(note: Option<Py<PyAny>>) -> Self {
-        Self(note.map(Arc::new))
-    }
-}
+pub type Note = Option<Arc<Py<PyAny>>>;
 
 /// What a pass did, as an estimator tells it.
 #[pyclass(name = "Pass", frozen, module = "perceptron_rs._core")]
@@ -122,7 +116,7 @@ impl PyPass {
 impl PyPass {
     #[getter]
     fn note(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.note.0.as_ref().map(|note| note.clone_ref(py))
+        self.note.as_ref().map(|note| note.clone_ref(py))
     }
 
     #[getter]

@@ -5,10 +5,9 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use super::model::PyModel;
 use crate::base::choice;
-use crate::error;
 use crate::online::{Epoch, EpochPart, LEARNERS, Learnt, ModelRun, Passed, Settings};
-use crate::python::border::{Signals, call};
-use crate::python::settings::{Data, Linear};
+use crate::python::border::{Done, Signals, call};
+use crate::python::settings::{self, Data, attr};
 use crate::python::start::EngineRun;
 
 pub struct LinearRun {
@@ -19,16 +18,16 @@ pub struct LinearRun {
 }
 
 impl LinearRun {
-    pub fn start(data: &Bound<'_, PyAny>, model: &PyModel, settings: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let (py, data, given) = (data.py(), data.extract::<Data>()?, settings.extract::<Linear>()?);
-        let (settings, model) = (given.settings()?, model.cloned()?);
-        if !std::ptr::eq(choice("learner", &given.learner, &LEARNERS)?, model.kind()) {
-            let text = format!("learner must be that of the model, got '{}'", given.learner);
+    pub fn start(data: &Bound<'_, PyAny>, model: &PyModel, given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (py, data, learner) = (data.py(), data.extract::<Data>()?, attr!(given, "learner", String));
+        let (settings, model) = (settings::linear(given)?, model.cloned()?);
+        if !std::ptr::eq(choice("learner", &learner, &LEARNERS)?, model.kind()) {
+            let text = format!("learner must be that of the model, got '{learner}'");
             return Err(PyValueError::new_err(text));
         }
-        let signals = Signals::new();
-        let run = data.lend(py, |given| ModelRun::start(model, given, settings, &signals))?;
-        let run = signals.settle(run, py, false)?;
+        let run = Signals::ask(py, false, |signals| {
+            data.lend(py, |given| ModelRun::start(model, given, settings, signals))
+        })?;
         Ok(Self { data, run, tracked: None })
     }
 }
@@ -48,21 +47,15 @@ impl EngineRun for LinearRun {
         Ok(())
     }
 
-    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
+    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> Done<Epoch> {
         self.data.lend(py, |given| self.run.epoch(given, number, signals))
     }
 
-    fn part(
-        &mut self,
-        py: Python<'_>,
-        number: u64,
-        losses: &[f64],
-        signals: &Signals,
-    ) -> PyResult<error::Result<EpochPart>> {
+    fn part(&mut self, py: Python<'_>, number: u64, losses: &[f64], signals: &Signals) -> Done<EpochPart> {
         self.data.lend(py, |given| self.run.part(given, number, losses, signals))
     }
 
-    fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>> {
+    fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> Done<()> {
         self.data.lend(py, |given| self.run.end(given, decision, signals))
     }
 

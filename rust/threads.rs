@@ -9,8 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::arith::environment::standard;
-use crate::error::{Error, Result};
-use crate::monitor::Monitor;
+use crate::base::{Error, Monitor, Result};
 use crate::rows::Layout;
 
 /// Products of a value and a weight for which a thread is worth its start.
