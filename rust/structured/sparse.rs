@@ -86,13 +86,12 @@ impl Sparse<'_> {
         let mut out = Builder::with_room(self.columns(), len)?;
         for piece in pieces(self.columns(), work(self.columns(), len), monitor) {
             for column in piece? {
-                let [mut a, mut b] = [self, other].map(|table| {
-                    let (planes, data) = table.row(column);
-                    planes.iter().copied().zip(data.iter().copied()).peekable()
-                });
-                while let Some(plane) = a.peek().into_iter().chain(b.peek()).map(|(plane, _)| *plane).min() {
-                    let [a, b] = [&mut a, &mut b].map(|side| side.next_if(|(own, _)| *own == plane));
-                    out.push(plane, value(a.map_or(0.0, |(_, w)| w), b.map_or(0.0, |(_, w)| w)))?;
+                let [(a, w), (b, u)] = [self, other].map(|table| table.row(column));
+                let (mut i, mut j) = (0, 0);
+                while let Some(plane) = a.get(i).into_iter().chain(b.get(j)).min().copied() {
+                    let (in_a, in_b) = (a.get(i) == Some(&plane), b.get(j) == Some(&plane));
+                    out.push(plane, value(if in_a { w[i] } else { 0.0 }, if in_b { u[j] } else { 0.0 }))?;
+                    (i, j) = (i + usize::from(in_a), j + usize::from(in_b));
                 }
                 out.end_column()?;
             }
