@@ -118,14 +118,14 @@ def the_long_way(monkeypatch):
     return take
 
 
-def outcome(learner, change, rows, labels):
+def outcome(learner, change, rows, labels, classes=None):
     """Return what a pass learns, or refuses, and of what it warns."""
     model = learner().partial_fit(X, Y, classes=[0, 1, 2]).partial_fit(X[:1], Y[:1])  # which keeps its rule
     change(model)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            model.partial_fit(rows, labels)
+            model.partial_fit(rows, labels, classes=classes)
             found = None
         except (TypeError, ValueError) as error:
             found = type(error), str(error)
@@ -156,6 +156,36 @@ def test_rows_of_all_kinds(learner, the_long_way):
 @pytest.mark.parametrize("learner", PASSES)
 def test_labels_of_all_kinds(learner, the_long_way):
     compared(learner, {name: (unchanged, ROW, labels) for name, labels in LABELS.items()}, the_long_way)
+
+
+@pytest.mark.parametrize("learner", PASSES)
+def test_classes_of_all_kinds(learner, the_long_way):
+    known = np.arange(3)
+    masked, other = np.ma.masked_equal(known, 1), known.view(OfUser)
+    lists = (
+        [0, 1, 2],
+        [0.0, True, 2],
+        [2, 1, 0],
+        [0, 1],
+        [0, 1, 2, 3],
+        ["0", "1", "2"],
+        [[0, 1, 2]],
+        [known, 3],
+    )
+    arrays = (
+        known,
+        known * 1.0,
+        known[::-1],
+        known[:2],
+        known + 1,
+        known[None],
+        known.astype("O"),
+        masked,
+        other,
+    )
+    others = (0, 1, 2), range(3), 3, "012", {0, 1, 2}, known.astype("U1"), known.astype(">i8")
+    cases = {repr(kind): (unchanged, ROW, LABEL, kind) for kind in (*lists, *arrays, *others)}
+    compared(learner, cases, the_long_way)
 
 
 def test_parameters_of_all_kinds(the_long_way):
@@ -199,6 +229,8 @@ def test_a_row_is_looked_at_by_the_engine_alone(learner, engine_name, monkeypatc
     before = model.n_seen_.max()
     for rows in (ROW, ROW.astype("f4"), sp.csr_matrix(ROW), sp.csr_array(ROW)):
         model.partial_fit(rows, LABEL)
-    assert model.n_seen_.max() == before + 4
+    for classes in ([0, 1, 2], np.arange(3)):
+        model.partial_fit(ROW, LABEL, classes=classes)
+    assert model.n_seen_.max() == before + 6
     with pytest.raises(TypeError, match="NoneType"):
         model.partial_fit(ROW.tolist(), LABEL)

@@ -24,6 +24,7 @@ from perceptron_rs.rows.examples import has_known_columns
 from perceptron_rs.state.fixed_parameters import check_fixed_parameters
 from perceptron_rs.state.turns import Turn, change, changed, turns
 from perceptron_rs.stream.fit import StreamFit
+from perceptron_rs.targets.labels import are_listed
 from perceptron_rs.targets.planes import n_planes
 from perceptron_rs.targets.weights import sample_weights
 from perceptron_rs.training.feeders import InMemory, predict_then_learn
@@ -267,7 +268,7 @@ def _learn_in_place(
     checks: bool,
 ) -> bool:
     """Make a pass where the numbers stand; False: that cannot be, and nothing has been learnt."""
-    if checks and not _is_plain_call(learner, X, y, classes, sample_weight):
+    if checks and not _is_plain_call(learner, X, y, sample_weight):
         return False
     known = learner.__dict__
     try:
@@ -283,6 +284,8 @@ def _learn_in_place(
         else:
             rule = kept[2]
         if rule is None or known["audit"] or learnt.recipe is not None or learnt.calibration is not None:
+            return False
+        if checks and classes is not None and not are_listed(classes, learnt.classes):
             return False
         if kind is ndarray:
             rows: Any = X
@@ -308,16 +311,13 @@ def _learn_in_place(
         return False  # and nothing has changed: the long way converts, or says what is wrong
 
 
-def _is_plain_call(
-    learner: PassLearner, X: MatrixLike, y: ArrayLike, classes: ArrayLike, sample_weight: ArrayLike
-) -> bool:
-    """Whether the checks of a pass would find nothing, but for what the engine finds itself.
+def _is_plain_call(learner: PassLearner, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike) -> bool:
+    """Whether the checks of a pass would find nothing, but for classes and what the engine finds itself.
 
     Labels that are objects may be of other kinds than the classes, and equal to them.
     """
     return (
-        classes is None
-        and sample_weight is None
+        sample_weight is None
         and type(y) is ndarray
         and y.dtype.kind != "O"
         and has_known_columns(learner, X)

@@ -329,6 +329,14 @@ def _refuse_continuous(y: NDArray[np.generic]) -> None:
             )
 
 
+def are_listed(classes: ArrayLike, known: NDArray[np.generic]) -> bool:
+    """Whether a caller lists classes as they are known; to look at them takes longer than a short pass."""
+    if isinstance(classes, list):
+        return bool(classes == known.tolist())
+    is_alike = type(classes) is np.ndarray and classes.dtype == known.dtype and classes.shape == known.shape
+    return is_alike and known.dtype.kind != "O" and classes.tobytes() == known.tobytes()
+
+
 def new_classes(
     classes: ArrayLike, estimator: BaseEstimator | None, *, least: int = 2
 ) -> NDArray[np.generic]:
@@ -339,8 +347,7 @@ def new_classes(
             raise ValueError("classes must be passed on the first call to partial_fit.")
         return known
     with naming("classes"):
-        # For a small block scikit-learn's look at a list takes longer than learning.
-        if known is not None and isinstance(classes, list) and classes == known.tolist():
+        if known is not None and are_listed(classes, known):
             return known
         passed = encode_new(label_array(estimator, classes, None, "classes"), "classes", least=least)[0]
         if known is not None and not np.array_equal(passed, known):
