@@ -97,7 +97,8 @@ impl Facts {
         if let Some(known) = self.largest.get() {
             return Ok(*known);
         }
-        let found = largest(values, monitor)?;
+        let of_integers = self.whole.get().and_then(|whole| whole.magnitude);
+        let found = of_integers.map_or_else(|| largest(values, monitor), |size| Ok(size.value))?;
         Ok(*self.largest.get_or_init(|| found))
     }
 }
@@ -246,18 +247,19 @@ pub(super) fn all_ones<T: Value>(values: &[T]) -> bool {
     values.chunks(1024).all(|chunk| chunk.iter().fold(true, |ones, v| ones & (v.widen() == 1.0)))
 }
 
-/// The largest |value|, in chunks that vectorise; NaN counts for nothing.
+/// The largest |value|; NaN counts for nothing.
 fn largest<T: Value>(values: &[T], monitor: &dyn Monitor) -> Result<f64> {
-    let larger = |most: f64, size: f64| if size > most { size } else { most };
-    let mut lanes = [0.0; 8];
-    for piece in pieces(values.len(), 1, monitor) {
-        let (chunks, rest) = values[piece?].as_chunks::<8>();
-        for chunk in chunks {
-            for (lane, v) in lanes.iter_mut().zip(chunk) {
-                *lane = larger(*lane, v.widen().abs());
-            }
-        }
-        lanes[0] = rest.iter().fold(lanes[0], |most, v| larger(most, v.widen().abs()));
+    pieces(values.len(), 1, monitor)
+        .try_fold(0.0, |most, piece| Ok(dispatch(Sizes(&values[piece?]))[0].max(most)))
+}
+
+struct Sizes<'a, T>(&'a [T]);
+
+impl<T: Value> Leaf for Sizes<'_, T> {
+    type Output = [f64; 2];
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) -> [f64; 2] {
+        sizes(self.0)
     }
-    Ok(lanes.into_iter().fold(0.0, larger))
 }

@@ -154,12 +154,12 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
     }
 
     fn prepare(&self, visit: &Visit, planes: &mut Planes, monitor: &dyn Monitor) -> Result<()> {
-        self.facts.largest(self.values, monitor)?;
         if planes.pending.is_none() {
-            planes.make_counts(visit.integer_step, self.whole(monitor)?.magnitude, monitor)
+            planes.make_counts(visit.integer_step, self.whole(monitor)?.magnitude, monitor)?;
         } else {
-            planes.make_float(Layout::ByColumn, monitor)
+            planes.make_float(Layout::ByColumn, monitor)?;
         }
+        self.facts.largest(self.values, monitor).map(|_| ()) // after a look for integers, which finds it, too
     }
 
     fn learn(
