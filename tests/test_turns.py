@@ -53,7 +53,7 @@ def fit(model):
 
 
 def learn_more(model):
-    model.partial_fit(X[:7], Y[:7], classes=[0, 1])
+    model.partial_fit(X[:7], Y[:7], classes=(0, 1))  # a list would be known
 
 
 def learn_more_unchecked(model):
