@@ -65,6 +65,7 @@ CALLS = {
     "penalty": (Perceptron(penalty="l2", max_iter=2, tol=None), learn_more),
     "averaged": (AveragedPerceptron(max_iter=2, tol=None), learn_more),
     "unchecked": (AveragedPerceptron(max_iter=2, tol=None), learn_more_unchecked),
+    "predicted": (AveragedPerceptron(), lambda model: model.predict_then_learn(X[:7], Y[:7])),
     "audit": (Perceptron(max_iter=2, tol=None, audit=True), learn_more),
     "voted": (VotedPerceptron(max_iter=2, tol=None), learn_more),
     "pocket": (PocketPerceptron(max_iter=2, tol=None), fit),

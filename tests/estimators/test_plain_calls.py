@@ -118,19 +118,27 @@ def the_long_way(monkeypatch):
     return take
 
 
-def outcome(learner, change, rows, labels, classes=None):
+def outcome(learner, change, rows, labels, classes=None, method="partial_fit"):
     """Return what a pass learns, or refuses, and of what it warns."""
     model = learner().partial_fit(X, Y, classes=[0, 1, 2]).partial_fit(X[:1], Y[:1])  # which keeps its rule
     change(model)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            model.partial_fit(rows, labels, classes=classes)
-            found = None
+            answer = getattr(model, method)(rows, labels, classes=classes)
+            found, told_first = (
+                None,
+                None if answer is model else (answer[0].dtype, answer[0].tolist(), answer[1]),
+            )
         except (TypeError, ValueError) as error:
-            found = type(error), str(error)
+            found, told_first = (type(error), str(error)), None
     about = [(warning.category, str(warning.message)) for warning in told]
-    return found, about, {name: value for name, value in contents(model).items() if name != "_rule"}
+    return (
+        found,
+        told_first,
+        about,
+        {name: value for name, value in contents(model).items() if name != "_rule"},
+    )
 
 
 def compared(learner, cases, the_long_way):
@@ -188,6 +196,15 @@ def test_classes_of_all_kinds(learner, the_long_way):
     compared(learner, cases, the_long_way)
 
 
+@pytest.mark.parametrize("learner", PASSES)
+def test_rows_and_labels_that_are_predicted_first(learner, the_long_way):
+    cases = {name: (rows, LABEL) for name, rows in ROWS.items()}
+    cases |= {f"y: {name}": (ROW, labels) for name, labels in LABELS.items()}
+    cases["several"] = X[2:], Y[2:]
+    cases = {name: (unchanged, *given, None, "predict_then_learn") for name, given in cases.items()}
+    compared(learner, cases, the_long_way)
+
+
 def test_parameters_of_all_kinds(the_long_way):
     """Also those that no pass reads, and values that are equal to valid ones."""
     cases = {
@@ -231,6 +248,8 @@ def test_a_row_is_looked_at_by_the_engine_alone(learner, engine_name, monkeypatc
         model.partial_fit(rows, LABEL)
     for classes in ([0, 1, 2], np.arange(3)):
         model.partial_fit(ROW, LABEL, classes=classes)
-    assert model.n_seen_.max() == before + 6
+    monkeypatch.setattr("perceptron_rs.training.feeders.train", None)
+    assert model.predict_then_learn(ROW, LABEL, classes=[0, 1, 2])[0].shape == (1,)
+    assert model.n_seen_.max() == before + 7
     with pytest.raises(TypeError, match="NoneType"):
         model.partial_fit(ROW.tolist(), LABEL)

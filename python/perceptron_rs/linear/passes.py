@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import fields
+from functools import wraps
 from operator import itemgetter
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy import ndarray
+from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.arrays.scalars import check_among
@@ -19,7 +21,7 @@ from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.parameters.checks import are_accepted, validated
 from perceptron_rs.parameters.groups import group_of
-from perceptron_rs.prediction.predictor import is_of
+from perceptron_rs.prediction.predictor import is_of, predicted
 from perceptron_rs.rows.examples import has_known_columns
 from perceptron_rs.state.fixed_parameters import check_fixed_parameters
 from perceptron_rs.state.turns import Turn, change, changed, turns
@@ -108,6 +110,18 @@ def _checked_pass(
     train(learner, InMemory("partial_fit", X, y, sample_weight, classes=classes))
 
 
+@wraps(predict_then_learn)
+def _predict_then_learn(
+    self: Any, X: MatrixLike, y: ArrayLike, *, classes: ArrayLike = None, sample_weight: ArrayLike = None
+) -> tuple[NDArray[np.generic], int]:
+    known, tracked = self._learnt.classes, list[Any]()
+    is_alike = known is not None and type(y) is ndarray and y.dtype == known.dtype
+    if is_alike and _learn_in_place(self, X, y, classes, sample_weight, tracked=tracked):
+        answer = predicted(self, tracked[0])
+        return answer, int(np.count_nonzero(answer != y))
+    return predict_then_learn(self, X, y, classes=classes, sample_weight=sample_weight)
+
+
 class PassLearner(LinearLearner, StreamFit):
     """A linear learner that a pass over a few examples makes better where its numbers stand."""
 
@@ -116,7 +130,7 @@ class PassLearner(LinearLearner, StreamFit):
     _rule: tuple[object, ...]  # the settings of a pass, with the values that they were made of
 
     partial_fit = partial_fit
-    predict_then_learn = predict_then_learn
+    predict_then_learn = _predict_then_learn
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
@@ -265,9 +279,13 @@ def _learn_in_place(
     classes: ArrayLike,
     sample_weight: ArrayLike,
     *,
-    checks: bool,
+    checks: bool = True,
+    tracked: list[Any] | None = None,
 ) -> bool:
-    """Make a pass where the numbers stand; False: that cannot be, and nothing has been learnt."""
+    """Make a pass where the numbers stand; False: that cannot be, and nothing has been learnt.
+
+    The activations are put in a list, if one is given.
+    """
     if checks and not _is_plain_call(learner, X, y, sample_weight):
         return False
     known = learner.__dict__
@@ -297,15 +315,18 @@ def _learn_in_place(
             return False
         # The engine checks that the estimator still has this model, and that no other call has a turn.
         # Nothing of Python runs between the comparison and that.
-        is_known = _IS_ATOMIC and known["_learnt"] is learnt
+        is_known = _IS_ATOMIC and tracked is None and known["_learnt"] is learnt
         if is_known and learnt.model.learn(rule, rows, y, sample_weight, known, turns):
             return True
         with Turn(learner):
             rule = rule_now(learner)
             if rule is None or learner._learnt.calibration is not None:
                 return False
-            if not learner._learnt.model.learn(rule, rows, y, sample_weight, known):
+            model, tracks = learner._learnt.model, tracked is not None
+            if not model.learn(rule, rows, y, sample_weight, known, track_activations=tracks):
                 raise changed(learner)
+            if tracked is not None:
+                tracked.append(model.last_pass.activations)
             return True
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return False  # and nothing has changed: the long way converts, or says what is wrong
