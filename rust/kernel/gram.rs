@@ -10,7 +10,7 @@ use crate::arith::environment::standard;
 use crate::arith::gram::{MOST_COLUMNS, WIDTH};
 use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::arith::tile::Products;
+use crate::arith::tile::products;
 use crate::base::{Monitor, Result, collected, ensure, filled, matrix, pieces, tried};
 use crate::online::of_each_row;
 use crate::rows::{Arranged, Listed, Matrix, Renamed, arranged_otherwise, over, row_entries};
@@ -236,7 +236,7 @@ impl Side {
                 let (rows, vectors, columns) = (left.rows_from(0), right.rows_from(first), left.stride);
                 let width = vectors.len() / columns;
                 let mut dots = filled(0.0, rows.len() / columns * width)?;
-                dispatch(Products { rows, vectors, columns, out: &mut dots })?;
+                products(rows, vectors, columns, &mut dots)?;
                 for (out, dots) in out.iter_mut().zip(dots.chunks(width.max(1))) {
                     dots.iter().enumerate().for_each(|(j, dot)| out.put(first + j, *dot));
                 }

@@ -123,6 +123,11 @@ pub fn are_many(vectors: usize, entries: usize) -> bool {
     HAS_VECTORS && (short || long)
 }
 
+/// The same where rows are scored one after another: there the lanes of several of them, in memory, take less time.
+pub fn are_scored_by_lane(vectors: usize, entries: usize) -> bool {
+    HAS_VECTORS && vectors > MANY && !(IN_A_ROW + 1..LONG).contains(&entries)
+}
+
 /// Products of a row with many vectors, which stand by column.
 ///
 /// # Panics
@@ -206,7 +211,7 @@ fn lane_of<S: Simd, const V: usize>(
 
 /// A product with 1 is not rounded.
 #[inline(always)]
-fn add<S: Simd, const V: usize>(simd: S, mut a: [S::Lanes; V], b: [S::Lanes; V]) -> [S::Lanes; V] {
+pub fn add<S: Simd, const V: usize>(simd: S, mut a: [S::Lanes; V], b: [S::Lanes; V]) -> [S::Lanes; V] {
     for (a, b) in a.iter_mut().zip(b) {
         *a = simd.add_products(*a, b, simd.lanes(&[1.0; LANES]));
     }

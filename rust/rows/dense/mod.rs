@@ -282,7 +282,7 @@ impl<T: Value> Rows for Dense<'_, T> {
         out: &mut [f64],
     ) -> Result<()> {
         let weights = match weights {
-            Arranged::ByPlane(w) if suits_tiles(rows.len(), intercept.len(), self.columns) => {
+            Arranged::ByPlane(w) if suits_tiles(rows.len(), intercept.len()) => {
                 return in_tiles(self, rows, w, intercept, out);
             }
             Arranged::ByPlane(w) => DenseWeights::ByPlane(w),

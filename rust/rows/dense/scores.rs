@@ -7,7 +7,7 @@ use super::loops::{GROUP, activations, exact_activations};
 use crate::arith::dot::{FourSums, LANES, add_columns, dots, folded};
 use crate::arith::exact::{self, Halves};
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::arith::tile::Products;
+use crate::arith::tile::products;
 use crate::arith::value::Value;
 use crate::error::Result;
 use crate::memory::filled;
@@ -42,17 +42,15 @@ fn activations_by_column<S: Simd, T: Value>(
     }
 }
 
-/// Rows, planes, columns and weights from which on tiles pay.
+/// Rows and planes from which on tiles pay.
 const ROWS: usize = 16;
 const PLANES: usize = 3;
-const COLUMNS: usize = 32;
-const WEIGHTS: usize = 512;
 
 /// Numbers of rows, and of their scores, that are worked on at a time: they stay in the second cache.
 const CACHED: usize = 1 << 15;
 
-pub(super) fn suits_tiles(rows: usize, planes: usize, columns: usize) -> bool {
-    rows >= ROWS && planes >= PLANES && columns >= COLUMNS && planes * columns >= WEIGHTS
+pub(super) fn suits_tiles(rows: usize, planes: usize) -> bool {
+    rows >= ROWS && planes >= PLANES
 }
 
 /// Scores by tiles of rows and planes, which stand by plane.
@@ -69,7 +67,7 @@ pub(super) fn in_tiles<T: Value>(
     for (start, out) in range.step_by(block).zip(out.chunks_mut(block * planes)) {
         let x = &rows.values[start * columns..][..out.len() / planes * columns];
         let x = dispatch(Widened(x, &mut wide));
-        dispatch(Products { rows: x, vectors, columns, out })?;
+        products(x, vectors, columns, out)?;
         for sums in out.chunks_mut(planes) {
             sums.iter_mut().zip(intercept).for_each(|(sum, b)| *sum += b);
         }
