@@ -1,13 +1,13 @@
 //! The loops of a training pass over CSR rows: weights in f64, and exact ones.
 
-use std::array::from_fn;
+use std::hint::black_box;
 use std::mem::replace;
 
-use crate::arith::by_lane::{ByLane, ManyProducts, WideRow, are_many};
+use crate::arith::by_lane::{ByLane, ManyProducts, WideRow, add, are_many};
 use crate::arith::decay::scale;
 use crate::arith::dot::{
     FEW_OF_FOUR, FEW_OF_MORE, LANES, dot_entries, dot_entries_by, dot_few_entries, dot_four_of_few,
-    dots_entries, folded,
+    dots_entries, fold,
 };
 use crate::arith::exact;
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -157,36 +157,29 @@ impl<T: Value, I: Index> Strip<'_, T, I> {
         self.columns.get(ahead..).unwrap_or(&[])
     }
 
-    /// Calls `put` with each row and its `w·x` with some vectors. `weights` has their numbers of a column.
+    /// Calls `put` with each row and its `w·x`.
     #[inline(always)]
-    pub fn products<const V: usize>(
-        &self,
-        weights: impl Fn(usize) -> [f64; V],
-        mut put: impl FnMut(usize, [f64; V]),
-    ) {
-        let (mut room, before) = ([[[0.0; V]; LANES]; APART], self.ends[0].at());
+    pub fn products(&self, w: &[f64], mut put: impl FnMut(usize, f64)) {
+        let (mut room, before) = ([[0.0; LANES]; APART], self.ends[0].at());
         for (start, ends) in (0..).step_by(APART).zip(self.ends[1..].chunks(APART)) {
             let mut first = self.ends[start].at() - before;
             for (lanes, end) in room.iter_mut().zip(ends) {
                 let own = first..end.at() - before;
                 first = own.end;
-                *lanes = [[0.0; V]; LANES];
+                *lanes = [0.0; LANES];
                 for (j, x) in self.columns[own.clone()].iter().zip(&self.values[own]) {
-                    let (w, x) = (weights(j.at()), x.widen());
-                    for (sum, w) in lanes[j.at() % LANES].iter_mut().zip(w) {
-                        *sum += w * x;
-                    }
+                    lanes[j.at() % LANES] += w[j.at()] * x.widen();
                 }
             }
             for (row, lanes) in (start..).zip(&room[..ends.len()]) {
-                put(row, folded(lanes));
+                put(row, fold(*lanes));
             }
         }
     }
 }
 
-/// Scores of some rows for a few planes that stand by column.
-pub(in crate::rows) struct FewPlanes<'a, I> {
+/// Scores of some rows for several planes that stand by column.
+pub(in crate::rows) struct SeveralPlanes<'a, I> {
     pub strip: Strip<'a, f64, I>,
     pub w: &'a [f64],
     pub stride: usize,
@@ -195,46 +188,124 @@ pub(in crate::rows) struct FewPlanes<'a, I> {
     pub out: &'a mut [f64],
 }
 
-impl<I: Index> FewPlanes<'_, I> {
-    /// All planes at once.
+impl<I: Index> SeveralPlanes<'_, I> {
+    /// `V` registers of planes from `first` on. Their lanes are in memory, and zeros again as soon as they are read: what
+    /// has just been written is waited for. More than there are may be written, over those of the next row, which come
+    /// later.
     #[inline(always)]
-    fn by<const V: usize>(self) {
-        let Self { strip, w, stride, intercept, out } = self;
-        let weights = |j: usize| {
-            let w = &w[j * stride..];
-            // Behind the last weight of the last column nothing need be stored.
-            w.first_chunk().copied().unwrap_or_else(|| from_fn(|k| w.get(k).copied().unwrap_or(0.0)))
+    fn group<S: Simd, const V: usize>(&mut self, simd: S, first: usize) {
+        let Self { ref strip, w, stride, intercept, .. } = *self;
+        // Zeros that the compiler knows would be written by a call.
+        let (planes, zero) = (intercept.len(), simd.lanes(black_box(&[0.0; LANES])));
+        let own = |row: usize| row * planes + first..row * planes + first + V * S::LANES;
+        let padded = |numbers: &[f64]| {
+            let mut room = [0.0; MOST * LANES];
+            room.iter_mut().zip(numbers).for_each(|(room, number)| *room = *number);
+            room
         };
-        strip.products::<V>(weights, |row, sums| {
-            let out = &mut out[row * intercept.len()..];
-            for ((out, sum), b) in out.iter_mut().zip(sums).zip(intercept) {
-                *out = sum + b;
+        let (bias, mut later) = (padded(&intercept[first..]), strip.later(w, planes));
+        let mut room = [[[zero; V]; LANES]; APART];
+        for (start, ends) in (0..).step_by(APART).zip(strip.ends[1..].chunks(APART)) {
+            let before = strip.ends[0].at();
+            let mut from = strip.ends[start].at() - before;
+            for (lanes, end) in room.iter_mut().zip(ends) {
+                let entries = from..end.at() - before;
+                from = entries.end;
+                let next;
+                (next, later) = later.split_at(entries.len().min(later.len()));
+                for w in next.iter().filter_map(|j| w.get(j.at() * stride + first..)?.get(..V * S::LANES)) {
+                    prefetch(w);
+                }
+                for (j, x) in strip.columns[entries.clone()].iter().zip(&strip.values[entries]) {
+                    let (lane, at, x) = (j.at() % LANES, j.at() * stride + first, simd.lanes(&[*x; LANES]));
+                    let room;
+                    // Behind the last weight of the last column nothing need be stored.
+                    let w = if let Some(w) = w.get(at..at + V * S::LANES) {
+                        w
+                    } else {
+                        room = padded(&w[at..]);
+                        &room[..]
+                    };
+                    for v in 0..V {
+                        lanes[lane][v] = simd.add_products(lanes[lane][v], x, simd.lanes(&w[v * S::LANES..]));
+                    }
+                }
             }
-        });
+            for (row, lanes) in (start..start + ends.len()).zip(&mut room) {
+                let pair = |i: usize| add(simd, lanes[i], lanes[i + LANES / 2]);
+                let sums = add(simd, add(simd, pair(0), pair(2)), add(simd, pair(1), pair(3)));
+                *lanes = [[zero; V]; LANES];
+                let mut room = [0.0; MOST * LANES];
+                let fits = self.out.len() >= own(row).end;
+                let out = if fits { &mut self.out[own(row)] } else { &mut room[..] };
+                for v in 0..V {
+                    let (bias, one) = (simd.lanes(&bias[v * S::LANES..]), simd.lanes(&[1.0; LANES]));
+                    simd.write(simd.add_products(sums[v], bias, one), &mut out[v * S::LANES..]);
+                }
+                if !fits {
+                    let out = &mut self.out[own(row).start..];
+                    let len = out.len().min(planes - first);
+                    out[..len].copy_from_slice(&room[..len]);
+                }
+            }
+        }
     }
 }
+
+/// Registers of planes at most, whose lanes stay in the first cache.
+const MOST: usize = 4;
+
+/// Planes that take less time in registers of four: in those of eight there is little of them, and more of others.
+const FOURS: usize = 12;
+
+impl<I: Index> SeveralPlanes<'_, I> {
+    pub fn go(self) {
+        if self.intercept.len() > FOURS { dispatch(self) } else { dispatch(FewPlanes(self)) }
+    }
+
+    #[inline(always)]
+    fn all<S: Simd>(&mut self, simd: S) {
+        let planes = self.intercept.len();
+        for first in (0..planes).step_by(MOST * S::LANES).rev() {
+            match (planes - first).div_ceil(S::LANES) {
+                1 => self.group::<S, 1>(simd, first),
+                2 => self.group::<S, 2>(simd, first),
+                3 => self.group::<S, 3>(simd, first),
+                _ => self.group::<S, MOST>(simd, first),
+            }
+        }
+    }
+}
+
+impl<I: Index> Leaf for SeveralPlanes<'_, I> {
+    const WIDEST: bool = true;
+
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, simd: S) {
+        self.all(simd);
+    }
+}
+
+/// The same of a few planes, with AVX2 where there is more.
+struct FewPlanes<'a, I>(SeveralPlanes<'a, I>);
 
 impl<I: Index> Leaf for FewPlanes<'_, I> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
-        match self.intercept.len() {
-            0..=4 => self.by::<4>(),
-            _ => self.by::<LANES>(),
-        }
+    fn run<S: Simd>(mut self, simd: S) {
+        self.0.all(simd);
     }
 }
 
-/// The same for more than [`LANES`] planes, row by row.
-pub(in crate::rows) struct ManyPlanes<'a, I>(pub FewPlanes<'a, I>, pub &'a mut ByLane);
+/// The same for many planes or rows of many entries, row by row.
+pub(in crate::rows) struct ManyPlanes<'a, I>(pub SeveralPlanes<'a, I>, pub &'a mut ByLane);
 
-impl<I: Index> Leaf for ManyPlanes<'_, I> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
-        let Self(FewPlanes { strip, w, stride, intercept, out }, by_lane) = self;
+impl<I: Index> ManyPlanes<'_, I> {
+    pub fn go(self) {
+        let Self(SeveralPlanes { strip, w, stride, intercept, out }, by_lane) = self;
         let planes = intercept.len();
         let (mut later, mut before) = (strip.later(w, planes), &mut [][..]);
         let add = |sums: &mut [f64]| sums.iter_mut().zip(intercept).for_each(|(sum, b)| *sum += b);
@@ -244,12 +315,8 @@ impl<I: Index> Leaf for ManyPlanes<'_, I> {
             for w in next.iter().filter_map(|j| w.get(j.at() * stride..)?.get(..planes)) {
                 prefetch(w);
             }
-            if are_many(planes, row.0.len()) {
-                by_lane.take(row.0, row.1, stride);
-                dispatch(ManyProducts { row: by_lane, w, sums });
-            } else {
-                Products { row, w, stride, sums }.run(simd);
-            }
+            by_lane.take(row.0, row.1, stride);
+            dispatch(ManyProducts { row: by_lane, w, sums });
             // What has just been written is waited for.
             add(replace(&mut before, sums));
         }

@@ -7,12 +7,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::arith::axpy::axpy_entries;
-use crate::arith::by_lane::{ByLane, WideRow, widened};
-use crate::arith::dot::{LANES, dot_entries, dot_entries_by};
+use crate::arith::by_lane::{ByLane, WideRow, are_scored_by_lane, widened};
+use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
 use crate::arith::integers::integers_within;
-use crate::arith::simd::dispatch;
 use crate::arith::value::{Index, One, Value};
 use crate::audit;
 use crate::error::Result;
@@ -20,7 +19,7 @@ use crate::memory::Grow;
 use crate::monitor::{Monitor, all, mapped};
 use crate::rows::ballot::SPARSEST;
 use crate::rows::csr::facts::{Facts, Whole, all_ones};
-use crate::rows::csr::loops::{Counts, FewPlanes, FloatColumns, ManyPlanes, Strip, exact_product};
+use crate::rows::csr::loops::{Counts, FloatColumns, ManyPlanes, SeveralPlanes, Strip, exact_product};
 use crate::rows::pass::learn::Learn;
 use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
 use crate::rows::survey::{Survey, survey};
@@ -33,6 +32,9 @@ use crate::rows::{Chosen, Entries, OwnColumns, Renamed};
 
 /// Entries that are scored at once, widened in the cache.
 const AT_ONCE: usize = 4096;
+
+/// Scores that stay in the cache while groups of planes pass.
+const SCORES_AT_ONCE: usize = 1 << 14;
 
 pub struct Csr<'a, T, I> {
     indptr: &'a [I],
@@ -86,8 +88,7 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     fn plane_by_plane(&self, range: Range<usize>, w: &[f64], intercept: &[f64], out: &mut [f64]) {
         for (k, b) in intercept.iter().enumerate() {
             let w = &w[k * self.columns..][..self.columns];
-            self.strip(range.clone())
-                .products(|j| [w[j]], |row, [sum]| out[row * intercept.len() + k] = sum + b);
+            self.strip(range.clone()).products(w, |row, sum| out[row * intercept.len() + k] = sum + b);
         }
     }
 
@@ -100,13 +101,19 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
         out: &mut [f64],
     ) -> Result<()> {
         let (mut room, mut by_lane) = (vec![], ByLane::with_room(self.facts.longest, intercept.len())?);
-        let often = (AT_ONCE / (self.values.len() / self.len().max(1) + 1)).max(1);
+        let often = AT_ONCE / (self.values.len() / self.len().max(1) + 1);
+        let often = often.min(SCORES_AT_ONCE / intercept.len()).max(1);
         for (first, out) in range.clone().step_by(often).zip(out.chunks_mut(often * intercept.len())) {
             let Strip { ends, columns, values } = self.strip(first..range.end.min(first + often));
             room.try_resize(values.len().max(room.len()), 0.0)?;
             let strip = Strip { ends, columns, values: widened(values, &mut room) };
-            let few = FewPlanes { strip, w, stride, intercept, out };
-            if intercept.len() > LANES { dispatch(ManyPlanes(few, &mut by_lane)) } else { dispatch(few) }
+            let entries = strip.columns.len() / (strip.ends.len() - 1).max(1);
+            let planes = SeveralPlanes { strip, w, stride, intercept, out };
+            if are_scored_by_lane(intercept.len(), entries) {
+                ManyPlanes(planes, &mut by_lane).go();
+            } else {
+                planes.go();
+            }
         }
         Ok(())
     }
