@@ -374,6 +374,23 @@ impl Table {
         made.placed(if within.is_some() { zeros } else { zeros_to_write })?;
         let (out, [others_plane, others_column]) = (made.own(monitor)?, other.steps());
         let (own, others) = (self.numbers().unwrap_or_default(), other.numbers().unwrap_or_default());
+        if within.is_none()
+            && [per_column, others_column] == [1, 1]
+            && [own.len(), others.len()] == [out.len(); 2]
+        {
+            // Planes that stand alike: some numbers at a time, without a question for each.
+            return in_tiles(columns, planes, monitor, |tile| {
+                for k in 0..planes {
+                    let (at, mut some) = (k * columns + tile.start, [0.0; TILE]);
+                    let numbers = own[at..].iter().zip(&others[at..]).take(tile.len());
+                    some.iter_mut().zip(numbers).for_each(|(made, (w, u))| *made = f(k, *w, *u));
+                    if some.iter().fold(0, |bits, made| bits | made.to_bits()) != 0 {
+                        out[at..][..tile.len()].copy_from_slice(&some[..tile.len()]);
+                    }
+                }
+            })
+            .map(|()| made);
+        }
         let mut one = |k: usize, j: usize| {
             let at = k * per_plane + j * per_column;
             let w = own.get(at).map_or(0.0, |w| *w);
@@ -455,6 +472,9 @@ pub(in crate::rows) fn fill<T>(
     })
 }
 
+/// Columns that are worked on at once.
+const TILE: usize = 16;
+
 /// Calls `work` on ranges of columns, and asks the monitor now and then. Those of many planes stay in
 /// the cache while they are copied plane by plane.
 pub fn in_tiles(
@@ -463,11 +483,10 @@ pub fn in_tiles(
     monitor: &dyn Monitor,
     mut work: impl FnMut(Range<usize>),
 ) -> Result<()> {
-    const WIDTH: usize = 16;
     for piece in pieces(columns, planes, monitor) {
         let Range { start, end } = piece?;
-        for start in (start..end).step_by(WIDTH) {
-            work(start..end.min(start + WIDTH));
+        for start in (start..end).step_by(TILE) {
+            work(start..end.min(start + TILE));
         }
     }
     Ok(())
