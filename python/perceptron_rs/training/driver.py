@@ -243,10 +243,13 @@ class Best:
 
 def _joined(first: RunState, second: RunState, of_second: NDArray[np.bool_]) -> RunState:
     """Return the state whose planes k are those of ``second`` where ``of_second[k]``, else of ``first``."""
-    if isinstance(first, _core.Model) and isinstance(second, _core.Model):
-        made = first.with_planes(second, np.flatnonzero(of_second).tolist())
-        if made is not None:
-            return made
+    # The first is nobody else's. To take planes over twice, after Ctrl-C, does no harm.
+    if (
+        isinstance(first, _core.Model)
+        and isinstance(second, _core.Model)
+        and first.take_planes(second, np.flatnonzero(of_second).tolist())
+    ):
+        return first
     one, other = _alike(first, second)
     return spliced(one, other, of_second)
 

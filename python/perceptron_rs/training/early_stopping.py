@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,9 @@ def split(
     if labels.ndim == 2:
         by_class = [rows]
     else:
-        by_class = [rows[labels[rows] == k] for k in range(int(labels.max(initial=0)) + 1)]
+        own = labels[rows]
+        ends = np.cumsum(np.bincount(own, minlength=int(labels.max(initial=0)) + 1))
+        by_class = np.split(rows[np.argsort(own, kind="stable")], ends[:-1])
     counts = np.array([len(members) for members in by_class], dtype=np.int64)
     n, m, classes = len(rows), math.ceil(float(fraction) * len(rows)), int(np.count_nonzero(counts))
     if n - m < max(classes, 1):
@@ -68,10 +71,14 @@ def _apportioned(counts: list[int], m: int) -> list[int]:
     """Return how many of the examples of each class are among m of all, in exact numbers."""
     n = sum(counts)
     taken = [count * m // n for count in counts]
-    while sum(taken) < m:
-        # A class gives no more when one example is left; others then give more than their share.
-        giving = [k for k, count in enumerate(counts) if taken[k] < count - 1]
-        taken[max(giving, key=lambda k: counts[k] * m - taken[k] * n)] += 1
+    # A class gives no more when one example is left; others then give more than their share.
+    giving = [(taken[k] * n - count * m, k) for k, count in enumerate(counts) if taken[k] < count - 1]
+    heapify(giving)
+    for _ in range(m - sum(taken)):
+        short, k = heappop(giving)
+        taken[k] += 1
+        if taken[k] < counts[k] - 1:
+            heappush(giving, (short + n, k))
     return taken
 
 

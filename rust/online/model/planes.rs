@@ -1,4 +1,4 @@
-//! Models that are made of others: with planes of another time of their run, or among more columns.
+//! Models made of others: with planes of another time of their run, or among more columns.
 
 use std::sync::Arc;
 
@@ -9,33 +9,33 @@ use crate::monitor::{Monitor, copied, mapped};
 use crate::rows::{Chosen, Table};
 
 impl Model {
-    /// The same with some planes of another model of the same run; `None`: the learner remembers more than numbers
-    /// of planes.
-    pub fn with_planes(&self, other: &Self, planes: &[usize], monitor: &dyn Monitor) -> Result<Option<Self>> {
+    /// Takes over some planes of another model of the same run; `false`: the learner remembers more than numbers of
+    /// planes, and nothing has changed.
+    pub fn take_planes(&mut self, other: &Self, planes: &[usize], monitor: &dyn Monitor) -> Result<bool> {
         let [all, columns] = self.shape();
         other.check_shape([all, columns])?;
         if let Some(k) = planes.iter().find(|&&k| k >= all) {
             bail!("planes must be below {all}, got {k}");
         }
         if !(self.memory.parts.is_empty() && other.memory.parts.is_empty()) {
-            return Ok(None);
+            return Ok(false);
         }
-        let mut made = Self { answer: Arc::default(), ..self.clone() };
-        write(&other.coef, planes, &mut made.coef, monitor)?;
-        put(&other.intercept, planes, &mut made.intercept)?;
-        put(&other.seen, planes, &mut made.seen)?;
-        if let (Some((u, intercept)), Some((others, of_others))) = (&mut made.sums, &other.sums) {
+        self.answer = Arc::default();
+        write(&other.coef, planes, &mut self.coef, monitor)?;
+        put(&other.intercept, planes, &mut self.intercept)?;
+        put(&other.seen, planes, &mut self.seen)?;
+        if let (Some((u, intercept)), Some((others, of_others))) = (&mut self.sums, &other.sums) {
             write(others, planes, u, monitor)?;
             put(of_others, planes, intercept)?;
         }
         if let Some(Due { strengths, .. }) = self.due.as_ref().or(other.due.as_ref()) {
-            let (mut ages, others) = (self.ages(None)?, other.ages(None)?);
+            let (strengths, mut ages, others) = (*strengths, self.ages(None)?, other.ages(None)?);
             for range in planes.iter().map(|k| k * columns..(k + 1) * columns) {
                 ages[range.clone()].copy_from_slice(&others[range]);
             }
-            made.put_under(*strengths, &ages)?;
+            self.put_under(strengths, &ages)?;
         }
-        Ok(Some(made))
+        Ok(true)
     }
 
     /// The same among `all` columns, of which its own are these, which rise, at the places that [`Chosen`] gives them:
@@ -111,7 +111,8 @@ mod tests {
         };
         let (early, mut late) = (model(1.0, 5), model(7.0, 9));
         late.put_under(Strengths { eta: 1.0, l1: 0.1, l2: 0.0 }, &[0, 1, 2, 3, 4, 5]).expect("sound");
-        let made = early.with_planes(&late, &[0, 2], &()).expect("memory").expect("numbers of planes alone");
+        let mut made = early.clone();
+        assert_eq!(made.take_planes(&late, &[0, 2], &()), Ok(true));
         let (coef, _) = made.pending().expect("that of the second");
         assert_eq!(coef.clone().by_plane(&()), Ok(vec![7.0, 8.0, 3.0, 4.0, 11.0, 12.0]));
         assert_eq!((made.ages(None).expect("memory"), made.seen()), (vec![0, 1, 0, 0, 4, 5], &[9, 5, 9][..]));
@@ -122,7 +123,7 @@ mod tests {
         assert_eq!(u.clone().by_plane(&()), Ok(vec![70.0, 71.0, 12.0, 13.0, 74.0, 75.0]));
         assert_eq!((&intercept[..], made.intercept()), (&[7.0, 1.0, 7.0][..], &[7.0, 1.0, 7.0][..]));
         assert_eq!(early.weights(&()).expect("memory").by_plane(&()).expect("memory")[0], 1.0);
-        assert!(early.with_planes(&late, &[3], &()).is_err());
+        assert!(made.take_planes(&late, &[3], &()).is_err());
     }
 
     #[test]

@@ -278,12 +278,15 @@ impl PyModel {
         Py::new(slf.py(), Self { inner: Mutex::new(inner) })
     }
 
-    /// The same with some planes of another one of the same run; None: its learner keeps more than their numbers.
-    fn with_planes(&self, py: Python<'_>, other: &Self, planes: Vec<usize>) -> PyResult<Option<Self>> {
-        let (Content::Planes(model), Content::Planes(other)) = (self.content(), other.content()) else {
-            return Ok(None);
-        };
-        Ok(call(py, |signals| model.with_planes(&other, &planes, signals))?.map(Self::of))
+    /// Take over some planes of another one of the same run. False: its learner keeps more than their numbers.
+    fn take_planes(&self, py: Python<'_>, other: &Self, planes: Vec<usize>) -> PyResult<bool> {
+        let Content::Planes(other) = other.content() else { return Ok(false) };
+        call(py, |_| {
+            self.locked(|inner| match &mut inner.content {
+                Content::Planes(own) => own.take_planes(&other, &planes, &()),
+                Content::Arrays(_) => Ok(false),
+            })
+        })
     }
 
     /// The same among all columns: its own are those of a packed state; None: a penalty is pending.
