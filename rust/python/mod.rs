@@ -47,6 +47,7 @@ mod _core {
         hashed::{NGrams, added_rows, hashed_texts, murmur3, normalized},
         kernel::{kernel_matrix, kernel_scores, scale_gamma},
         linear::draft::PyDraft,
+        linear::draft::PyExcerpt,
         linear::model::PyModel,
         linear::online::{_first_draw, elementary, permutation, scores, updates_until_right},
         linear::rule::{PyPass, PyRule},

@@ -276,7 +276,7 @@ def test_one_partition_is_a_plain_fit_bit_for_bit(kind, mixing):
 @pytest.mark.parametrize("options", [{"class_weight": {0: 0.0}}, {"multi_class": "joint"}], ids=str)
 @pytest.mark.parametrize("kind", PARTITIONED)
 def test_wide_weights_are_mixed_as_narrow_ones(kind, options, mixing, form):
-    """Columns far apart, in blocks of 8,192 and on their borders, each in the lane that it has among few."""
+    """Columns far apart, each in the lane that it has among few."""
     rng = np.random.default_rng(9)
     groups = np.array([0, 1, 1023, 1024, 1025, 2047, 2048, 2500])
     columns = (groups[:, np.newaxis] * 8 + np.arange(8)).reshape(-1)
@@ -290,23 +290,6 @@ def test_wide_weights_are_mixed_as_narrow_ones(kind, options, mixing, form):
     assert found.intercept_.tobytes() == expected.intercept_.tobytes()
     assert np.count_nonzero(found.coef_) == np.count_nonzero(expected.coef_) > 0
     assert found.mistakes_per_epoch_.tolist() == expected.mistakes_per_epoch_.tolist()
-
-
-@pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("options", [{}, {"multi_class": "joint"}, {"class_weight": {0: 0.0}}], ids=str)
-@pytest.mark.parametrize("kind", PARTITIONED)
-def test_blocks_of_wide_weights_are_not_seen(kind, options, mixing, monkeypatch):
-    """All that a partition changes, beside the few of another one; planes have mistakes of their own."""
-    rng = np.random.default_rng(10)
-    X, y = rng.standard_normal((20, 20_011)).round(2), rng.integers(0, 3, 20)
-    X[:5, 40:-40] = 0
-    found = []
-    for size in (1 << 40, 1 << 13, 4000):
-        monkeypatch.setattr("perceptron_rs.mixing.shares._BLOCK", size)
-        model = kind(n_partitions=4, mixing=mixing, max_iter=3, tol=None, **options).fit(X, y)
-        found.append(attributes(model))
-    assert found[0] == found[1] == found[2]
-    assert len(set(model.mistakes_per_epoch_[0].tolist())) > 1 or "multi_class" in options
 
 
 @pytest.mark.parametrize("columns", [1, 20_000])

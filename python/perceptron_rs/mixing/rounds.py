@@ -16,12 +16,10 @@ from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import Engine, Model, RunOfModel, RunState
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.mixing.shares import (
-    DraftState,
     Share,
     apply_change,
     mix,
     overflow,
-    share_of_draft,
     share_of_pass,
     weight,
     whole_epoch,
@@ -73,11 +71,39 @@ def _one_epoch(
     return run, run.epoch(number)
 
 
+class Drafts:
+    """Weights of a linear learner that stay with drafts of the core, which are all alike.
+
+    The drafts take over a ``change`` when they are asked for: what Ctrl-C leaves of an epoch before that is
+    the state before it.
+    """
+
+    def __init__(self, drafts: Sequence[_core.Draft], change: _core.Excerpt | None = None) -> None:
+        self._drafts, self._change = drafts, change
+
+    def drafts(self) -> Sequence[_core.Draft]:
+        """Return the drafts, with this state. To take it over twice does no harm."""
+        if self._change is not None:
+            for draft in self._drafts:
+                draft.put(self._change)
+            self._change = None
+        return self._drafts
+
+    def model(self) -> _core.Model:
+        """Return what has been learnt."""
+        return self.drafts()[0].model()
+
+    def after(self, change: _core.Excerpt) -> Drafts:
+        """Return the state after a change."""
+        return Drafts(self._drafts, change)
+
+
 class Mixed:
     """A learner at work on partitions; see `perceptron_rs.engines.Run`."""
 
-    def __init__(self, state: RunState, make_round: RoundFunction) -> None:
-        self._state, self._round = state if isinstance(state, DraftState) else _copied(state), make_round
+    def __init__(self, state: RunState | Drafts, make_round: RoundFunction) -> None:
+        self._state: Any = state if isinstance(state, Drafts) else _copied(state)
+        self._round = make_round
         self._ended: set[int] = set()
         self._mistakes: list[Any] = []  # on the examples of each partition
 
@@ -105,8 +131,8 @@ class Mixed:
         return {"mistakes_per_example": np.concatenate(self._mistakes)} if self._mistakes else {}
 
 
-def _copied(state: RunState) -> RunState:
-    if isinstance(state, DraftState):
+def _copied(state: RunState | Drafts) -> RunState:
+    if isinstance(state, Drafts):
         return state.model()
     return {name: array.copy() for name, array in state.items()} if isinstance(state, dict) else state.copy()
 
@@ -124,27 +150,18 @@ def in_threads(
             return list(pool.map(learn, parts, numbered))
 
     def make_round(state: Any, number: int, ended: Collection[int]) -> tuple[Any, Epoch, Sequence[State]]:
-        if isinstance(state, DraftState) and ended:  # a draft learns all planes
+        if isinstance(state, Drafts) and ended:  # a draft learns all planes
             state = state.model()
         if isinstance(state, _core.Model):
-            return core_round(state, number, ended)
-        free = list(state.drafts()) if isinstance(state, DraftState) else []
-
-        def learn(data: Data, settings: Linear | Chain) -> PartitionPass:
-            if not isinstance(settings, Linear) or not isinstance(state, DraftState):
-                return make_pass(engine, data, settings, state, mixing, number, ended)
-            draft, begin = free.pop(), perf_counter()  # each thread has one at a time
-            try:
-                epoch, now, tracked = draft.learn(data, settings, number)
-                return PartitionPass(share_of_draft(now, epoch, mixing, perf_counter() - begin), tracked)
-            finally:
-                free.append(draft)
-
-        shares, tracked = zip(*of_each(learn), strict=True)
+            return of_models(state, number, ended)
+        if isinstance(state, Drafts):
+            return of_drafts(state, number)
+        passes = of_each(lambda data, own: make_pass(engine, data, own, state, mixing, number, ended))
+        shares, tracked = zip(*passes, strict=True)
         change, epoch = mix(settings, state, shares, number)
         return (state if epoch.interrupted else apply_change(state, change)), epoch, tracked
 
-    def core_round(
+    def of_models(
         model: _core.Model, number: int, ended: Collection[int]
     ) -> tuple[_core.Model, Epoch, Sequence[State]]:
         passes = of_each(lambda data, own: _one_epoch(engine, data, own, model, number, ended))
@@ -154,6 +171,23 @@ def in_threads(
         if mixed is None:
             raise overflow(number)
         return mixed, whole_epoch(settings, epochs, list(visits)), tracked
+
+    def of_drafts(state: Drafts, number: int) -> tuple[Drafts, Epoch, Sequence[State]]:
+        free = list(state.drafts())
+
+        def learn(data: Data, own: Linear | Chain) -> tuple[Epoch, _core.Excerpt, State]:
+            assert isinstance(own, Linear)
+            draft = free.pop()  # each thread has one at a time
+            try:
+                return draft.learn(data, own, number)
+            finally:
+                free.append(draft)
+
+        epochs, passes, tracked = zip(*of_each(learn), strict=True)
+        mixed, visits = free[0].mixed(list(passes), [weight(epoch, mixing) for epoch in epochs])
+        if mixed is None:
+            raise overflow(number)
+        return state.after(mixed), whole_epoch(settings, epochs, list(visits)), tracked
 
     return make_round
 

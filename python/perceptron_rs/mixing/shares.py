@@ -22,14 +22,13 @@ changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs import _core
 from perceptron_rs.arrays.named import Floats, State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.mixing.entries import Entries, Positions, filled, from_csr, to_csr, union
@@ -39,12 +38,8 @@ from perceptron_rs.settings import Chain, Epoch, Linear
 _SPARSE = ("emission", "pair")
 #: What is said of penalties that are pending.
 _PENDING = {"ages", "strengths"}
-#: Numbers that a draft gives by their places.
-_WEIGHTS = {"coef", "coef_u"}
 #: Arrays of more numbers are held as those that have changed, where these are few.
 _LARGE = 1 << 12
-#: Planes of more numbers are added and mixed by blocks of so many, which stay in the cache.
-_BLOCK = 1 << 13
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -86,17 +81,6 @@ class Change(NamedTuple):
     numbers: dict[str, Entries]
 
 
-class Span(NamedTuple):
-    """Neighbours in an array, of one plane or of all."""
-
-    range: slice
-    plane: slice
-
-    def of(self, of_planes: NDArray[Value]) -> NDArray[Value]:
-        """Return what belongs to its plane."""
-        return of_planes if len(of_planes) == 1 else of_planes[self.plane]
-
-
 class AveragedArray:
     """Weights of a state, and their sums, as vectors."""
 
@@ -111,12 +95,6 @@ class AveragedArray:
             return from_csr(self.state, self.name)
         w, u = self.state[self.name].reshape(-1), self.state.get(f"{self.name}_u")
         return Entries(None, w, None if u is None else u.reshape(-1))
-
-    def within(self, block: Span) -> AveragedArray:
-        """Return those of a block."""
-        w, u = (None if values is None else values[block.range] for values in self.numbers[1:])
-        assert w is not None
-        return AveragedArray({self.name: w} | ({} if u is None else {f"{self.name}_u": u}), self.name)
 
     def is_little(self, n: int) -> bool:
         """Whether to send n numbers with their places, instead of the whole array."""
@@ -143,68 +121,6 @@ class AveragedArray:
         return np.repeat(of_planes, columns) if places is None else of_planes[places // columns]
 
 
-class DraftState(dict[str, NDArray[Any]]):
-    """State of a linear learner whose weights stay with drafts of the core, which are all alike.
-
-    It has the names of a state, but its "coef" are empty. The drafts take over a ``change`` when they are
-    asked for: what Ctrl-C leaves of an epoch before that is the state before it.
-    """
-
-    def __init__(self, drafts: Sequence[_core.Draft], change: State | None = None) -> None:
-        super().__init__(drafts[0].at(np.zeros(0, dtype=np.int64)))
-        del self["places"]
-        self._drafts, self._change = drafts, change
-        self.update({name: array for name, array in (change or {}).items() if name in self.keys() - _WEIGHTS})
-
-    def drafts(self) -> Sequence[_core.Draft]:
-        """Return the drafts, with this state. To take it over twice does no harm."""
-        if self._change is not None:
-            for draft in self._drafts:
-                draft.put(self._change)
-            self._change = None
-        return self._drafts
-
-    def model(self) -> _core.Model:
-        """Return what has been learnt."""
-        return self.drafts()[0].model()
-
-    def after(self, change: Change) -> DraftState:
-        """Return the state after a change."""
-        (places, *_), now = change.numbers["coef"], State(seen=change.seen)
-        for name, (_, w, u) in change.numbers.items():
-            now |= State({name: w} if u is None else {name: w, f"{name}_u": u})
-        assert places is not None  # drafts tell them
-        return DraftState(self._drafts, now | {"places": places})
-
-
-class DraftWeights(AveragedArray):
-    """Weights that are with a draft; places in them go column by column, and none is without one."""
-
-    def __init__(self, state: DraftState) -> None:
-        super().__init__(state, "coef")
-        self._draft, self._K = state.drafts()[0], len(state["seen"])
-        self._last = Entries(None, np.zeros(0), None)  # what was asked for last, which is asked for again
-
-    def is_little(self, n: int) -> bool:  # noqa: ARG002
-        """Whether to send n numbers with their places: always, for each pass has few."""
-        return True
-
-    def at(self, places: Positions) -> Entries:
-        """Return the numbers at these places."""
-        if places is not self._last.places:
-            assert places is not None
-            now = self._draft.at(places)
-            self._last = Entries(places, now["coef"], now.get("coef_u"))
-        return self._last
-
-    def spread(self, of_planes: NDArray[Value], places: Positions) -> NDArray[Value]:
-        """Return, for each place, the number of its plane."""
-        if (of_planes == of_planes[0]).all():
-            return of_planes[:1]
-        assert places is not None
-        return of_planes[places % self._K]
-
-
 def weight(epoch: Epoch, mixing: str) -> NDArray[np.int64]:
     """Return the weight (D,) of a pass in the mixture."""
     return np.ones_like(epoch.mistakes) if mixing == "uniform" else epoch.mistakes
@@ -220,32 +136,18 @@ def share_of_pass(before: State, after: State, epoch: Epoch, mixing: str, second
     return Share((PassReport(weight(epoch, mixing), after["seen"], epoch, seconds),), dict(new))
 
 
-def share_of_draft(now: State, epoch: Epoch, mixing: str, seconds: float) -> Share:
-    """Return the share of a pass that has been tried."""
-    numbers: dict[str, tuple[Entries, ...] | Sum] = {
-        name: (Entries(places, now[name], now.get(f"{name}_u")),)
-        for name, places in (("coef", now["places"]), ("intercept", None))
-    }
-    return Share((PassReport(weight(epoch, mixing), now["seen"], epoch, seconds),), numbers)
-
-
 @standard()
 def add_shares(before: State, left: Share, right: Share) -> Share:
     """Return what two neighbours have learnt."""
     numbers: dict[str, tuple[Entries, ...] | Sum] = {}
     for name in _weight_names(before):
-        array, a, b = _array(before, name), left.numbers[name], right.numbers[name]
+        array, a, b = AveragedArray(before, name), left.numbers[name], right.numbers[name]
         apart = None if isinstance(a, Sum) or isinstance(b, Sum) else (*a, *b)
         if apart is not None and array.is_little(sum(len(each.w) for each in apart)):
             numbers[name] = apart
             continue
-        sums = []
-        for block in _blocks(array, before["seen"]):
-            part = array.within(block)
-            a, b = (_sum(_within(side, name, block), name, part, None) for side in (left, right))
-            sums.append(_add_sums(a, b, part, None)[1:])
-        k = np.add.reduce([each.k for each in left.reports + right.reports])
-        numbers[name] = Sum(k, *_end_to_end(sums))
+        sums = [_sum(side, name, array, None) for side in (left, right)]
+        numbers[name] = _add_sums(sums[0], sums[1], array, None)
     return Share(left.reports + right.reports, numbers)
 
 
@@ -261,24 +163,12 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
     visits = [each.seen - before["seen"] for each in whole.reports]
     change = Change(number, before["seen"] + np.add.reduce(visits), {})
     for name in _weight_names(before):
-        array, numbers = _array(before, name), whole.numbers[name]
-        if not isinstance(numbers, Sum) and all(each.places is not None for each in numbers):
-            made = [_mixed(array, whole, union(*numbers), before["seen"], change.seen)]
-        else:
-            made = [
-                _mixed(
-                    array.within(block),
-                    _within(whole, name, block),
-                    None,
-                    block.of(before["seen"]),
-                    block.of(change.seen),
-                )
-                for block in _blocks(array, before["seen"])
-            ]
-        if not all(np.isfinite(values).all() for each in made for values in each[1:] if values is not None):
+        array, numbers = AveragedArray(before, name), whole.numbers[name]
+        is_some = not isinstance(numbers, Sum) and all(each.places is not None for each in numbers)
+        places = union(*numbers) if is_some else None
+        new = change.numbers[name] = _mixed(array, whole, places, before["seen"], change.seen)
+        if not all(np.isfinite(values).all() for values in new[1:] if values is not None):
             raise overflow(number)
-        w, u = _end_to_end([each[1:] for each in made])
-        change.numbers[name] = Entries(made[0].places, w, u)
     return change, whole_epoch(settings, [each.epoch for each in whole.reports], visits)
 
 
@@ -313,10 +203,8 @@ def mix(
 def apply_change(state: State, change: Change) -> State:
     """Return the state after a change; it shares the arrays that are the same.
 
-    Each pass of an epoch has taken all penalties that were pending: none is left. Drafts learn it.
+    Each pass of an epoch has taken all penalties that were pending: none is left.
     """
-    if isinstance(state, DraftState):
-        return state.after(change)
     after = {name: array for name, array in state.items() if name not in _PENDING} | {"seen": change.seen}
     for name, new in change.numbers.items():
         array = AveragedArray(state, name)
@@ -391,43 +279,6 @@ def weighted_mean(terms: Sequence[Floats], weights: Sequence[NDArray[np.int64]])
     ]
     total = reduce_tree(sums, lambda left, right: _add_sums(left, right, array, None))
     return _quotient(total, len(terms), array, None)
-
-
-def _blocks(array: AveragedArray, of_planes: NDArray[np.generic]) -> Iterator[Span]:
-    """Give the blocks of an array that is not sparse; of planes that are short, all numbers."""
-    size, K = len(array.numbers.w), len(of_planes)
-    if size // K < _BLOCK:
-        yield Span(slice(0, size), slice(None))
-        return
-    for plane in range(K):
-        for begin in range(0, size // K, _BLOCK):
-            end = min(begin + _BLOCK, size // K)
-            yield Span(slice(plane * size // K + begin, plane * size // K + end), slice(plane, plane + 1))
-
-
-def _within(share: Share, name: str, block: Span) -> Share:
-    """Return the part of a share that lies in a block."""
-    reports = tuple(each._replace(k=block.of(each.k), seen=block.of(each.seen)) for each in share.reports)
-    own = share.numbers[name]
-    if isinstance(own, Sum):
-        parts: Any = (None if values is None else values[block.range] for values in own[1:])
-        return Share(reports, {name: Sum(block.of(own.k), *parts)})
-    numbers = []
-    for places, w, u in own:
-        there = block.range
-        if places is not None:
-            there = slice(*np.searchsorted(places, [there.start, there.stop]))
-            places = places[there] - block.range.start
-        numbers.append(Entries(places, w[there], None if u is None else u[there]))
-    return Share(reports, {name: tuple(numbers)})
-
-
-def _end_to_end(parts: Sequence[Sequence[Any]]) -> list[Any]:
-    """Join arrays of blocks, each with those that have its place in their sequences; None where they are."""
-    return [
-        None if each[0] is None else each[0] if len(each) == 1 else np.concatenate(each)
-        for each in zip(*parts, strict=True)
-    ]
 
 
 def _mixed(
@@ -507,12 +358,6 @@ def _sums(
     u += (array.spread(T_after + 1, places) * w - total.v) + others * (array.spread(T + 1, places) * w_before)
     u += 0.0
     return np.where(total.touched, u, u_before)
-
-
-def _array(state: State, name: str) -> AveragedArray:
-    if isinstance(state, DraftState) and name == "coef":
-        return DraftWeights(state)
-    return AveragedArray(state, name)
 
 
 def _weight_names(state: State) -> list[str]:

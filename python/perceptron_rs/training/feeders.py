@@ -19,8 +19,7 @@ from perceptron_rs.arrays.named import arrays_of
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.audit.record import FitMethod, recorded
 from perceptron_rs.engines import Engine, LearntModel, Run, RunState, rows_of
-from perceptron_rs.mixing.rounds import Mixed, in_threads, visited_bounds
-from perceptron_rs.mixing.shares import DraftState
+from perceptron_rs.mixing.rounds import Drafts, Mixed, in_threads, visited_bounds
 from perceptron_rs.parameters.checks import validated
 from perceptron_rs.parameters.groups import MistakeParameters, UpdateParameters
 from perceptron_rs.parameters.threads import n_threads
@@ -200,7 +199,7 @@ class InMemory(Feeder):
                 report = follow(run, settings, schedule, watch, self.held_out)
         return report if few is None else replace(report, state=few.spread(report.state))
 
-    def begin(self, state: LearntModel, settings: Linear | Chain, threads: int) -> RunState:
+    def begin(self, state: LearntModel, settings: Linear | Chain, threads: int) -> RunState | Drafts:
         """Return what rounds begin with: arrays; of planes in the core its model, or drafts of it."""
         if not (isinstance(state, _core.Model) and isinstance(settings, Linear)):
             return self.model._arrays(state)
@@ -208,7 +207,7 @@ class InMemory(Feeder):
         if "rows_indices" in stored and state.is_zero and settings.is_plain:
             weights = len(settings.positive) * self.own.rows.shape[1]
             if weights > _WEIGHTS_PER_ENTRY * len(stored["rows_indices"]):
-                return DraftState([_core.Draft(state) for _ in range(threads)])
+                return Drafts([_core.Draft(state) for _ in range(threads)])
         return state
 
     def record(self, state: LearntModel) -> AbstractContextManager[None]:

@@ -6,12 +6,13 @@
 use std::sync::Arc;
 
 use super::in_place::learner_of;
+use super::mixed::{Factors, Mixer, TILE, rising, two};
 use super::{Model, Passed};
 use crate::arith::environment::standard;
 use crate::arith::finite::{all_finite, largest_of};
 use crate::error::{Error, Result, bail, ensure};
-use crate::memory::{Grow, filled, gathered};
-use crate::monitor::{Monitor, copied};
+use crate::memory::{collected, filled, tried, with_room};
+use crate::monitor::{Monitor, copied, pieces};
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
 use crate::online::run::problem::{Problem, Settings};
@@ -19,16 +20,21 @@ use crate::online::run::{Epoch, State};
 use crate::online::training::Given;
 use crate::rows::{Layout, Table, Undo};
 
-/// Numbers of a model: weights and sums u at some places, which rise; of all planes the others.
+/// Numbers of a model: weights and sums u at some places, which rise; of all planes the others. Of a learner
+/// without sums there are no u.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Excerpt {
     /// Column by column: that of plane k in column j is `j*K + k`.
-    pub places: Vec<usize>,
-    pub coef: Vec<f64>,
-    pub intercept: Vec<f64>,
-    pub seen: Vec<u64>,
-    /// The sums u of weights and of intercepts, of a learner that has them.
-    pub sums: Option<(Vec<f64>, Vec<f64>)>,
+    places: Vec<usize>,
+    numbers: [Vec<f64>; 2],
+    intercepts: [Vec<f64>; 2],
+    seen: Vec<u64>,
+}
+
+impl Excerpt {
+    fn slices(&self) -> [[&[f64]; 2]; 2] {
+        [&self.numbers, &self.intercepts].map(|[w, u]| [&w[..], &u[..]])
+    }
 }
 
 /// What a pass would do: the numbers that it has written to, as they would be.
@@ -71,81 +77,138 @@ impl Model {
             let epoch = run.epoch(&problem, learner_of(sums, &mut Perceptron), number, monitor)?;
             let passed = run.tracked(settings, monitor)?;
             let State { intercept, seen, .. } = run.counters(monitor)?;
-            let places = changed([run.undo(), sums.as_ref().and_then(Averaged::undo)], len)?;
-            let coef = at(run.numbers(), &places)?;
-            let sums = sums
-                .as_ref()
-                .map(|u| Ok::<_, Error>((at(u.numbers(), &places)?, u.intercept()?)))
-                .transpose()?;
-            Ok(Drafted { now: Excerpt { places, coef, intercept, seen, sums }, epoch, passed })
+            let undos = [run.undo(), sums.as_ref().and_then(Averaged::undo)];
+            let places = rising(undos.into_iter().flatten().flat_map(Undo::places), len)?;
+            let mut now = Excerpt { seen, ..Excerpt::default() };
+            now.numbers[0] = at(run.numbers(), &places)?;
+            now.intercepts[0] = intercept;
+            if let Some(u) = sums {
+                now.numbers[1] = at(u.numbers(), &places)?;
+                now.intercepts[1] = u.intercept()?;
+            }
+            now.places = places;
+            Ok(Drafted { now, epoch, passed })
         })
     }
 
-    /// The numbers at some places, and all others.
-    pub fn excerpt(&self, places: Vec<usize>) -> Result<Excerpt> {
-        self.check_places(&places)?;
-        let coef = at(self.coef.numbers(), &places)?;
-        let (intercept, seen) = (copied(&self.intercept, &())?, copied(&self.seen, &())?);
-        let sums = self.sums.as_ref();
-        let sums =
-            sums.map(|(u, b)| Ok::<_, Error>((at(u.numbers(), &places)?, copied(b, &())?))).transpose()?;
-        Ok(Excerpt { places, coef, intercept, seen, sums })
+    /// How many examples each plane has visited until these numbers.
+    pub fn visits(&self, now: &Excerpt) -> impl ExactSizeIterator<Item = i64> {
+        now.seen.iter().zip(&*self.seen).map(|(now, before)| now.wrapping_sub(*before) as i64)
+    }
+
+    /// What passes that began with this model have led to, mixed by the weights of their decisions; `None`: a number
+    /// is not finite.
+    pub fn mixed_drafts(
+        &self,
+        passes: &[(&Excerpt, &[i64])],
+        monitor: &dyn Monitor,
+    ) -> Result<Option<Excerpt>> {
+        let planes = self.seen.len();
+        passes.iter().try_for_each(|(pass, k)| {
+            ensure!(k.len() == 1 || k.len() == planes, "k must have a number for each decision");
+            self.check_excerpt(pass)
+        })?;
+        ensure!(!passes.is_empty(), "excerpts must be at least one");
+        standard(|| {
+            let counted = collected(passes.iter().map(|(pass, k)| (*k, &pass.seen[..])))?;
+            let (factors, seen) = Factors::of(&counted, &self.seen)?;
+            let len = self.coef.numbers().map_or(0, <[f64]>::len);
+            let places = rising(passes.iter().flat_map(|(pass, _)| pass.places.iter().copied()), len)?;
+            let intercepts = collected(passes.iter().map(|(pass, _)| pass.slices()[1]))?;
+            let Some(intercepts) = self.mixed_intercepts(&factors, &intercepts)? else { return Ok(None) };
+            let room = |of: bool| if of { with_room(places.len()) } else { Ok(Vec::new()) };
+            let mut numbers = [room(true)?, room(self.sums.is_some())?];
+            let before = [self.coef.numbers(), self.sums.as_ref().and_then(|(u, _)| u.numbers())];
+            let (mut mixer, mut own) = (Mixer::new(passes.len(), TILE)?, two(TILE)?);
+            let mut rooms = tried(passes.iter().map(|_| two(TILE)))?;
+            let (mut next, even) = (filled(0, passes.len())?, factors.are_even());
+            let mut of_tile = factors.tiled(&[0; TILE])?;
+            for piece in pieces(places.len(), 4 * passes.len(), monitor) {
+                let piece = piece?;
+                for tile in places[piece].chunks(TILE) {
+                    if !even {
+                        of_tile = factors.tiled(&collected(tile.iter().map(|place| place % planes))?)?;
+                    }
+                    let [w, u] = &mut own;
+                    let own = [fill(w, before[0], tile), fill(u, before[1], tile)];
+                    let made = passes.iter().zip(&mut rooms).zip(&mut next);
+                    let made =
+                        collected(made.map(|(((pass, _), room), next)| pass.put(tile, own, room, next)))?;
+                    for (all, mixed) in numbers.iter_mut().zip(mixer.mix(&of_tile, own, &made)) {
+                        if !all_finite(mixed) {
+                            return Ok(None);
+                        }
+                        all.extend_from_slice(mixed);
+                    }
+                }
+            }
+            Ok(Some(Excerpt { places, numbers, intercepts, seen }))
+        })
     }
 
     /// Puts in other numbers. They are not to be used after an error of the memory.
-    pub fn put_excerpt(&mut self, new: Excerpt) -> Result<()> {
-        self.check_places(&new.places)?;
-        let (len, planes) = (new.places.len(), self.seen.len());
-        let fits =
-            |w: &[f64], b: &[f64]| w.len() == len && b.len() == planes && all_finite(w) && all_finite(b);
-        let sums_fit = match (&new.sums, &self.sums) {
-            (Some((u, b)), Some(_)) => fits(u, b),
-            (None, None) => true,
-            _ => false,
-        };
-        if !fits(&new.coef, &new.intercept) || !sums_fit || new.seen.len() != planes {
-            bail!("an excerpt must have finite numbers for its places and for all planes of the model");
-        }
+    pub fn put_excerpt(&mut self, new: &Excerpt) -> Result<()> {
+        self.check_excerpt(new)?;
+        let Excerpt { places, numbers: [w, u], intercepts: [b, of_u], seen } = new;
+        let (b, of_u, seen) = (copied(b, &())?, copied(of_u, &())?, copied(seen, &())?);
         // Nothing fails any more, but for a copy of numbers that somebody else has.
-        write(&mut self.coef, &new.places, &new.coef)?;
-        if let (Some((to, own)), Some((u, b))) = (&mut self.sums, new.sums) {
-            write(to, &new.places, &u)?;
-            *own = Arc::new(b);
+        write(&mut self.coef, places, w)?;
+        if let Some((to, own)) = &mut self.sums {
+            write(to, places, u)?;
+            *own = Arc::new(of_u);
         }
-        (self.intercept, self.seen) = (Arc::new(new.intercept), Arc::new(new.seen));
+        (self.intercept, self.seen) = (Arc::new(b), Arc::new(seen));
         (self.answer, self.memory) = (Arc::default(), Arc::default());
         Ok(())
     }
 
-    fn check_places(&self, places: &[usize]) -> Result<()> {
+    fn check_excerpt(&self, Excerpt { places, intercepts: [b, of_u], .. }: &Excerpt) -> Result<()> {
         let [planes, columns] = self.shape();
-        let rise = places.windows(2).all(|pair| pair[0] < pair[1]);
+        let of_all = [planes, if self.sums.is_some() { planes } else { 0 }];
         ensure!(
-            rise && places.last().is_none_or(|last| *last < planes * columns),
-            "places must rise and be below {planes} * {columns}"
+            [b.len(), of_u.len()] == of_all && places.last().is_none_or(|last| *last < planes * columns),
+            "an excerpt must be of a model with {planes} planes of {columns} columns and the same learner"
         );
         Ok(())
     }
 }
 
-/// The places that were written to; they rise.
-fn changed(undos: [Option<&Undo>; 2], len: usize) -> Result<Vec<usize>> {
-    let mut is_changed = filled(0_u64, len.div_ceil(64))?;
-    for place in undos.into_iter().flatten().flat_map(Undo::places) {
-        is_changed[place / 64] |= 1 << (place % 64);
-    }
-    let mut places = Vec::new();
-    for (i, mut word) in is_changed.into_iter().enumerate() {
-        while word != 0 {
-            places.try_push(64 * i + word.trailing_zeros() as usize)?;
-            word &= word - 1;
+impl Excerpt {
+    /// Its numbers at the places of a tile, from the `next` one that it has; elsewhere those of before.
+    fn put<'a>(
+        &self,
+        tile: &[usize],
+        before: [&[f64]; 2],
+        room: &'a mut [Vec<f64>; 2],
+        next: &mut usize,
+    ) -> [&'a [f64]; 2] {
+        let (first, mut made) = (*next, [&[][..]; 2]);
+        let rooms = room.iter_mut().zip(&mut made);
+        for ((numbers, before), (room, made)) in self.numbers.iter().zip(before).zip(rooms) {
+            let (room, mut at) = (&mut room[..before.len()], first);
+            for ((to, before), place) in room.iter_mut().zip(before).zip(tile) {
+                // Without a branch that nobody can foresee.
+                let own = self.places.get(at).zip(numbers.get(at));
+                let (own, number) = own.map_or((usize::MAX, 0.0), |(own, number)| (*own, *number));
+                *to = if own == *place { number } else { *before };
+                at += usize::from(own == *place);
+            }
+            (*next, *made) = ((*next).max(at), room);
         }
+        made
     }
-    Ok(places)
 }
 
 fn at(numbers: Option<&[f64]>, places: &[usize]) -> Result<Vec<f64>> {
-    gathered(places.iter().map(|place| numbers.map_or(0.0, |numbers| numbers[*place])))
+    collected(places.iter().map(|place| numbers.map_or(0.0, |numbers| numbers[*place])))
+}
+
+/// Writes numbers at some places to a room; none, if there are none.
+fn fill<'a>(room: &'a mut [f64], numbers: Option<&[f64]>, places: &[usize]) -> &'a [f64] {
+    let Some(numbers) = numbers else { return &[] };
+    let room = &mut room[..places.len()];
+    room.iter_mut().zip(places).for_each(|(to, place)| *to = numbers[*place]);
+    room
 }
 
 fn write(table: &mut Table, places: &[usize], numbers: &[f64]) -> Result<()> {
@@ -174,15 +237,12 @@ mod tests {
         let mut model = model.expect("little").expect("nothing is pending");
         let Drafted { now, .. } = model.drafted(given, &settings, 0, &()).expect("finite");
         assert_eq!(now.places, [0, 1, 2, 3, 6, 7]);
-        let all: Vec<usize> = (0..8).collect();
-        let before = model.excerpt(all.clone()).expect("little");
-        assert!(before.coef.iter().chain(&before.intercept).all(|w| *w == 0.0));
-        model.put_excerpt(now.clone()).expect("finite");
-        assert_eq!(model.excerpt(now.places.clone()), Ok(now.clone()));
-        for places in [vec![3, 0, 1, 2, 6, 7], vec![0, 1, 2, 3, 6, 8]] {
-            assert!(model.put_excerpt(Excerpt { places, ..now.clone() }).is_err());
+        assert!(model.coef.numbers().is_some_and(|all| all.iter().all(|w| *w == 0.0)));
+        model.put_excerpt(&now).expect("finite");
+        assert_eq!(at(model.coef.numbers(), &now.places).expect("little"), now.numbers[0]);
+        assert_eq!((model.intercept(), model.seen()), (&now.intercepts[0][..], &now.seen[..]));
+        for shape in [[1, 8], [2, 3]] {
+            assert!(Model::zero(&KIND, shape).expect("little").put_excerpt(&now).is_err());
         }
-        assert!(model.put_excerpt(Excerpt { coef: vec![f64::NAN; 6], ..now.clone() }).is_err());
-        assert_eq!(model.excerpt(now.places.clone()), Ok(now));
     }
 }

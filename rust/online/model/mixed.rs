@@ -9,12 +9,12 @@ use crate::arith::environment::standard;
 use crate::arith::finite::{all_finite, largest_of};
 use crate::arith::mixture::{mark, mean, product, sums_of_all, tree};
 use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, filled, gathered, tried};
+use crate::memory::{collected, filled, tried, with_room};
 use crate::monitor::{Monitor, copied, pieces};
 use crate::rows::{Chosen, Layout, Table};
 
 /// Numbers of a tile, about: those of some passes stay in the cache.
-const TILE: usize = 1 << 10;
+pub(super) const TILE: usize = 1 << 10;
 
 /// What a pass over a partition has led to.
 pub struct Share {
@@ -23,32 +23,46 @@ pub struct Share {
     pub k: Vec<i64>,
 }
 
+/// What a pass has made of one number of each plane: its weight in the mixture, by decisions, and the counters.
+pub(super) type Counted<'a> = (&'a [i64], &'a [u64]);
+
 /// Numbers by plane: of each pass k and T + 1; the sum of all k, T + 1 before the passes, and after them.
-struct Factors {
+pub(super) struct Factors {
     passes: Vec<[Vec<f64>; 2]>,
     whole: [Vec<f64>; 3],
 }
 
 impl Factors {
-    fn of(shares: &[Share], before: &[u64], after: &[u64]) -> Result<Self> {
-        let k = |share: &Share, plane: usize| share.k[if share.k.len() == 1 { 0 } else { plane }];
-        let sum = |plane| shares.iter().fold(0, |sum: i64, share| sum.saturating_add(k(share, plane)));
+    /// With the counters after all passes.
+    pub(super) fn of(passes: &[Counted], before: &[u64]) -> Result<(Self, Vec<u64>)> {
+        let after = collected(before.iter().enumerate().map(|(plane, &t)| {
+            let visits = passes.iter().map(|(_, seen)| seen[plane].wrapping_sub(t));
+            visits.fold(t, u64::wrapping_add)
+        }))?;
+        let k = |k: &[i64], plane: usize| k[if k.len() == 1 { 0 } else { plane }];
+        let sum = |plane| passes.iter().fold(0, |sum: i64, (own, _)| sum.saturating_add(k(own, plane)));
         let sums = collected((0..before.len()).map(sum))?;
         let next = |seen: &[u64]| collected(seen.iter().map(|t| t.wrapping_add(1) as f64));
-        let passes = tried(shares.iter().map(|share| {
+        let of_passes = tried(passes.iter().map(|(of_pass, seen)| {
             // Those of passes without a mistake count where there are no others.
-            let own = |(plane, sum): (usize, &i64)| if *sum == 0 { 1.0 } else { k(share, plane) as f64 };
-            Ok([collected(sums.iter().enumerate().map(own))?, next(&share.learnt.state.seen)?])
+            let own = |(plane, sum): (usize, &i64)| if *sum == 0 { 1.0 } else { k(of_pass, plane) as f64 };
+            Ok([collected(sums.iter().enumerate().map(own))?, next(seen)?])
         }))?;
-        let sums =
-            collected(sums.iter().map(|&sum| if sum == 0 { shares.len() as f64 } else { sum as f64 }))?;
-        Ok(Self { passes, whole: [sums, next(before)?, next(after)?] })
+        let count = passes.len() as f64;
+        let sums = collected(sums.iter().map(|&sum| if sum == 0 { count } else { sum as f64 }))?;
+        let whole = [sums, next(before)?, next(&after)?];
+        Ok((Self { passes: of_passes, whole }, after))
     }
 
-    /// The same for each number of a tile of so many columns.
-    fn tiled(&self, planes: &Range<usize>, columns: usize) -> Result<Self> {
-        let n = planes.len();
-        let tiled = |of: &Vec<f64>| collected((0..columns * n).map(|i| of[planes.start + i % n]));
+    /// Whether the planes have the same numbers.
+    pub(super) fn are_even(&self) -> bool {
+        let mut all = self.passes.iter().flatten().chain(&self.whole);
+        all.all(|numbers| numbers.iter().all(|number| *number == numbers[0]))
+    }
+
+    /// The same for each number of a tile, of these planes.
+    pub(super) fn tiled(&self, planes: &[usize]) -> Result<Self> {
+        let tiled = |of: &Vec<f64>| collected(planes.iter().map(|plane| of[*plane]));
         let passes = tried(self.passes.iter().map(|[k, next]| Ok([tiled(k)?, tiled(next)?])))?;
         let [sum, before, after] = &self.whole;
         Ok(Self { passes, whole: [tiled(sum)?, tiled(before)?, tiled(after)?] })
@@ -162,11 +176,8 @@ impl Model {
             return Err(Error::Invalid(text.into()));
         }
         standard(|| {
-            let seen = collected(self.seen.iter().enumerate().map(|(k, &seen)| {
-                let visits = shares.iter().map(|share| share.learnt.state.seen[k].wrapping_sub(seen));
-                visits.fold(seen, u64::wrapping_add)
-            }))?;
-            let (factors, some) = (Factors::of(shares, &self.seen, &seen)?, union(shares, columns)?);
+            let counted = collected(shares.iter().map(|share| (&share.k[..], &share.learnt.state.seen[..])))?;
+            let ((factors, seen), some) = (Factors::of(&counted, &self.seen)?, union(shares, columns)?);
             let before = (&self.coef, self.sums.as_ref().map(|(u, _)| u));
             let passes = collected(shares.iter().map(|share| {
                 let Learnt { state, sums, own, .. } = &share.learnt;
@@ -176,22 +187,12 @@ impl Model {
             let Some((coef, u)) = mix(&factors, before, &passes, some.as_deref(), monitor)? else {
                 return Ok(None);
             };
-            let line = |numbers: &[f64]| {
-                let mut line = Table::new(copied(numbers, monitor)?, [planes, 1])?;
-                line.stand(Layout::ByColumn, monitor)?; // one tile
-                Result::Ok(line)
-            };
-            let pair = |b: &[f64], u: Option<&[f64]>| Ok((line(b)?, u.map(line).transpose()?));
-            let (b, of_u) = pair(&self.intercept, self.sums.as_ref().map(|(_, of_u)| &of_u[..]))?;
-            let passes = tried(shares.iter().map(|Share { learnt: Learnt { state, sums, .. }, .. }| {
-                pair(&state.intercept, sums.as_ref().map(|(_, of_u)| &of_u[..]))
-            }))?;
-            let passes = collected(passes.iter().map(|(b, of_u)| ((b, of_u.as_ref()), None)))?;
-            let Some((b, of_u)) = mix(&factors, (&b, of_u.as_ref()), &passes, None, monitor)? else {
-                return Ok(None);
-            };
-            let of_u = of_u.map(|of_u| of_u.by_plane(monitor)).transpose()?;
-            let mut made = Self::of(self.kind, coef, b.by_plane(monitor)?, seen, u.zip(of_u));
+            let made =
+                collected(shares.iter().map(|Share { learnt: Learnt { state, sums, .. }, .. }| {
+                    [&state.intercept[..], sums.as_ref().map_or(&[], |(_, of_u)| &of_u[..])]
+                }))?;
+            let Some([intercept, of_u]) = self.mixed_intercepts(&factors, &made)? else { return Ok(None) };
+            let mut made = Self::of(self.kind, coef, intercept, seen, u.map(|u| (u, of_u)));
             made.coef.share();
             if let Some((u, _)) = &mut made.sums {
                 u.share();
@@ -199,21 +200,45 @@ impl Model {
             Ok(Some(made))
         })
     }
+
+    /// Intercepts and their sums that passes have led to, mixed; `None`: a number is not finite.
+    pub(super) fn mixed_intercepts(
+        &self,
+        factors: &Factors,
+        made: &[[&[f64]; 2]],
+    ) -> Result<Option<[Vec<f64>; 2]>> {
+        let own = [&self.intercept[..], self.sums.as_ref().map_or(&[], |(_, of_u)| &of_u[..])];
+        let mut mixer = Mixer::new(made.len(), self.seen.len())?;
+        let [b, of_u] = mixer.mix(factors, own, made);
+        if all_finite(b) && all_finite(of_u) {
+            Ok(Some([copied(b, &())?, copied(of_u, &())?]))
+        } else {
+            Ok(None)
+        }
+    }
 }
 
 /// The columns that passes have had, which rise; `None`: all.
 fn union(shares: &[Share], columns: usize) -> Result<Option<Vec<usize>>> {
-    let mut is_there = Vec::new();
-    for share in shares {
-        let Some(own) = &share.learnt.own else { return Ok(None) };
-        is_there.try_resize(columns.div_ceil(64), 0_u64)?;
-        for (column, _) in &own.chosen.columns {
-            is_there[column / 64] |= 1 << (column % 64);
+    if shares.iter().any(|share| share.learnt.own.is_none()) {
+        return Ok(None);
+    }
+    let own = shares.iter().filter_map(|share| share.learnt.own.as_ref());
+    rising(own.flat_map(|own| own.chosen.columns.iter().map(|(column, _)| *column)), columns).map(Some)
+}
+
+/// The same places, each once, so that they rise; all are below `len`.
+pub(super) fn rising(places: impl Iterator<Item = usize>, len: usize) -> Result<Vec<usize>> {
+    let mut is_there = filled(0_u64, len.div_ceil(64))?;
+    places.for_each(|place| is_there[place / 64] |= 1 << (place % 64));
+    let mut rising = with_room(is_there.iter().map(|word| word.count_ones() as usize).sum())?;
+    for (i, mut word) in is_there.into_iter().enumerate() {
+        while word != 0 {
+            rising.push(64 * i + word.trailing_zeros() as usize);
+            word &= word - 1;
         }
     }
-    let of_word = |(i, word): (usize, u64)| (64 * i..).take(64).filter(move |j| word >> (j % 64) & 1 == 1);
-    let words = is_there.into_iter().enumerate().filter(|(_, word)| *word != 0);
-    Ok(Some(gathered(words.flat_map(of_word))?))
+    Ok(rising)
 }
 
 /// Mixes weights, and the sums that belong to them; `None`: a number is not finite.
@@ -232,15 +257,20 @@ fn mix(
     };
     let n = if like.layout() == Layout::ByColumn { planes } else { 1 };
     let (count, size) = (some.map_or(columns, <[usize]>::len), (TILE / n.max(1)).max(1));
-    let mut rooms = Rooms::new(passes.len(), size * n)?;
+    let mut rooms = tried((0..=passes.len()).map(|_| two(size * n)))?;
+    let mut mixer = Mixer::new(passes.len(), size * n)?;
     for first in (0..planes).step_by(n.max(1)) {
-        let factors = factors.tiled(&(first..first + n), size.min(count))?;
+        let factors = factors.tiled(&collected((0..size.min(count) * n).map(|i| first + i % n))?)?;
         for piece in pieces(count, 4 * n * passes.len(), monitor) {
             let piece = piece?;
             for start in piece.clone().step_by(size) {
                 let tile =
                     Tile { planes: first..first + n, columns: start..piece.end.min(start + size), some };
-                let [mixed, of_u] = rooms.mix(&factors, before, passes, &tile)?;
+                let Some((own, rooms)) = rooms.split_first_mut() else { return Err(Error::Memory) };
+                let own = tiles_of(&(before, None), &tile, [&[], &[]], own);
+                let made =
+                    collected(passes.iter().zip(rooms).map(|(pass, room)| tiles_of(pass, &tile, own, room)))?;
+                let [mixed, of_u] = mixer.mix(&factors, own, &made);
                 let mut is_finite = w.put(&tile, mixed, monitor)?;
                 if let Some(u) = &mut u {
                     is_finite &= u.put(&tile, of_u, monitor)?;
@@ -254,10 +284,13 @@ fn mix(
     Ok(Some((w.table(), u.map(Made::table))))
 }
 
+/// Room for w and u of a tile.
+pub(super) fn two(len: usize) -> Result<[Vec<f64>; 2]> {
+    Ok([filled(0.0, len)?, filled(0.0, len)?])
+}
+
 /// Where tiles are mixed.
-struct Rooms {
-    /// Of before, and of each pass: w and u.
-    tiles: Vec<[Vec<f64>; 2]>,
+pub(super) struct Mixer {
     mixed: [Vec<f64>; 2],
     sums: Vec<f64>,
     scratch: Vec<f64>,
@@ -265,49 +298,42 @@ struct Rooms {
     differs: Vec<u64>,
 }
 
-impl Rooms {
-    fn new(passes: usize, len: usize) -> Result<Self> {
-        let two = || Ok([filled(0.0, len)?, filled(0.0, len)?]);
-        let tiles = tried((0..=passes).map(|_| two()))?;
+impl Mixer {
+    pub(super) fn new(passes: usize, len: usize) -> Result<Self> {
         let scratch = filled(0.0, len * (passes.ilog2() as usize + 1))?;
-        Ok(Self { tiles, mixed: two()?, sums: filled(0.0, len)?, scratch, differs: filled(0, len)? })
+        Ok(Self { mixed: two(len)?, sums: filled(0.0, len)?, scratch, differs: filled(0, len)? })
     }
 
-    /// Weights and sums of a tile.
-    fn mix(
+    /// Weights and sums of a tile, whose numbers before the passes are `own`; no u: there are no sums.
+    pub(super) fn mix(
         &mut self,
         Factors { passes: of_passes, whole: [all, next_before, next] }: &Factors,
-        before: Pair<&Table>,
-        passes: &[Passed],
-        tile: &Tile,
-    ) -> Result<[&[f64]; 2]> {
-        let (len, parts) = (tile.columns.len() * tile.planes.len(), 0..passes.len());
-        let Self { tiles, mixed: [mixed, mixed_u], sums, scratch, differs } = self;
-        let (mixed, mixed_u, sums) = (&mut mixed[..len], &mut mixed_u[..len], &mut sums[..len]);
+        [w, u]: [&[f64]; 2],
+        made: &[[&[f64]; 2]],
+    ) -> [&[f64]; 2] {
+        let (len, parts) = (w.len(), 0..made.len());
+        let Self { mixed: [mixed, mixed_u], sums, scratch, differs } = self;
+        let (mixed, mixed_u, sums) = (&mut mixed[..len], &mut mixed_u[..u.len()], &mut sums[..len]);
         let differs = &mut differs[..len];
-        let Some((own, rooms)) = tiles.split_first_mut() else { return Err(Error::Memory) };
-        let [w, u] = tiles_of(&(before, None), tile, [&[], &[]], own);
-        let made =
-            collected(passes.iter().zip(rooms).map(|(pass, room)| tiles_of(pass, tile, [w, u], room)))?;
         tree(parts.clone(), mixed, scratch, &|p, out| product(&of_passes[p][0], made[p][0], out));
         differs.fill(0);
-        for [other, _] in &made {
+        for [other, _] in made {
             mark(differs, other, made[0][0]);
         }
         mean(mixed, all, differs, made[0][0]);
-        if before.1.is_none() {
-            return Ok([mixed, &[]]);
+        if u.is_empty() {
+            return [mixed, &[]];
         }
         tree(parts.clone(), mixed_u, scratch, &|p, out| out.copy_from_slice(made[p][1]));
         tree(parts, sums, scratch, &|p, out| product(&of_passes[p][1], made[p][0], out));
         differs.fill(0);
-        for [other, other_u] in &made {
+        for [other, other_u] in made {
             mark(differs, other, w);
             mark(differs, other_u, u);
         }
-        let others = (passes.len() - 1) as f64;
+        let others = (made.len() - 1) as f64;
         sums_of_all(mixed_u, others, [next, mixed, sums], [next_before, w, u], differs);
-        Ok([mixed, mixed_u])
+        [mixed, mixed_u]
     }
 }
 

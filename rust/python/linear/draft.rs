@@ -1,16 +1,16 @@
 //! Passes that are tried.
 
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 use super::{model::PyModel, run::write_tracked};
-use crate::base::{Error, collected, tried};
+use crate::base::{Grow, collected, gathered};
 use crate::online::{self, Excerpt};
-use crate::python::border::{Signals, call, copied, counters, numbers, set_vector};
+use crate::python::border::{Signals, call, copied, to_array};
 use crate::python::settings::{self, Data, attr};
 use crate::python::start::report;
 
-/// A copy of a model on which passes are tried: see `perceptron_rs.mixing.shares.DraftState`.
+/// A copy of a model on which passes are tried: see `perceptron_rs.mixing.rounds.Drafts`.
 #[pyclass(name = "Draft", module = "perceptron_rs._core")]
 pub struct PyDraft {
     model: online::Model,
@@ -31,7 +31,7 @@ impl PyDraft {
         data: &Bound<'py, PyAny>,
         settings: &Bound<'py, PyAny>,
         number: u64,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    ) -> PyResult<(Bound<'py, PyAny>, PyExcerpt, Bound<'py, PyDict>)> {
         let (py, data, keep) = (data.py(), data.extract::<Data>()?, attr!(settings, "keep_on_interrupt"));
         let (settings, model) = (settings::linear(settings)?, &mut self.model);
         let done = Signals::ask(py, keep, |signals| {
@@ -39,24 +39,33 @@ impl PyDraft {
         })?;
         let tracked = PyDict::new(py);
         write_tracked(&tracked, done.passed, &settings)?;
-        Ok((report(py, &done.epoch)?, state(py, &done.now)?, tracked))
+        Ok((report(py, &done.epoch)?, PyExcerpt(done.now), tracked))
     }
 
-    fn at<'py>(&self, places: PyReadonlyArray1<'py, i64>) -> PyResult<Bound<'py, PyDict>> {
-        state(places.py(), &self.model.excerpt(places_of(&places)?)?)
+    /// What passes that began with it have led to, mixed by weights of their decisions, and how many examples each
+    /// has visited, (P, K). None: a number is not finite.
+    fn mixed<'py>(
+        &self,
+        py: Python<'py>,
+        passes: Vec<Bound<'py, PyExcerpt>>,
+        k: Vec<PyReadonlyArray1<'py, i64>>,
+    ) -> PyResult<(Option<PyExcerpt>, Bound<'py, PyArray2<i64>>)> {
+        if passes.len() != k.len() {
+            let text = format!("k must have {} arrays, got {}", passes.len(), k.len());
+            return Err(PyValueError::new_err(text));
+        }
+        let mut weights = Vec::new();
+        for k in &k {
+            weights.try_push(copied(k)?)?;
+        }
+        let passes = collected(passes.iter().zip(&weights).map(|(pass, k)| (&pass.get().0, &k[..])))?;
+        let mixed = call(py, |signals| self.model.mixed_drafts(&passes, signals))?;
+        let visits = gathered(passes.iter().flat_map(|(pass, _)| self.model.visits(pass)))?;
+        Ok((mixed.map(PyExcerpt), to_array(py, &visits, [passes.len(), self.model.seen().len()])?))
     }
 
-    fn put(&mut self, now: &Bound<'_, PyDict>) -> PyResult<()> {
-        let places = places_of(&now.get_item("places")?.ok_or_else(no_places)?.extract()?)?;
-        let (planes, len) = (self.model.shape()[0], places.len());
-        let weights = |name| numbers(name, now, [len]);
-        let of_planes = |name| numbers(name, now, [planes]);
-        let sums = match self.model.sums() {
-            Some(_) => Some((weights("coef_u")?, of_planes("intercept_u")?)),
-            None => None,
-        };
-        let (coef, intercept, seen) = (weights("coef")?, of_planes("intercept")?, counters(now, planes)?);
-        Ok(self.model.put_excerpt(Excerpt { places, coef, intercept, seen, sums })?)
+    fn put(&mut self, now: &PyExcerpt) -> PyResult<()> {
+        Ok(self.model.put_excerpt(&now.0)?)
     }
 
     fn model(&self) -> PyModel {
@@ -64,26 +73,6 @@ impl PyDraft {
     }
 }
 
-fn no_places() -> PyErr {
-    PyValueError::new_err("an excerpt must have places")
-}
-
-fn places_of(places: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
-    let place = |place: i64| {
-        usize::try_from(place).map_err(|_| Error::Invalid(format!("places must be at least 0, got {place}")))
-    };
-    Ok(tried(copied(places)?.into_iter().map(place))?)
-}
-
-fn state<'py>(py: Python<'py>, now: &Excerpt) -> PyResult<Bound<'py, PyDict>> {
-    let out = PyDict::new(py);
-    set_vector(&out, "places", &collected(now.places.iter().map(|place| *place as i64))?)?;
-    set_vector(&out, "coef", &now.coef)?;
-    set_vector(&out, "intercept", &now.intercept)?;
-    set_vector(&out, "seen", &collected(now.seen.iter().map(|seen| *seen as i64))?)?;
-    if let Some((u, intercept)) = &now.sums {
-        set_vector(&out, "coef_u", u)?;
-        set_vector(&out, "intercept_u", intercept)?;
-    }
-    Ok(out)
-}
+/// Numbers that a pass has changed, as they would be, or that are mixed of such.
+#[pyclass(name = "Excerpt", module = "perceptron_rs._core", frozen)]
+pub struct PyExcerpt(Excerpt);
