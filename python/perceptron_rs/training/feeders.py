@@ -45,7 +45,7 @@ from perceptron_rs.training.progress import Observer
 from perceptron_rs.training.train import Feeder, is_one_decision, train
 
 #: So many weights for each entry, and passes of partitions are tried in place: else copies cost less.
-_WEIGHTS_PER_ENTRY = 6
+_WEIGHTS_PER_ENTRY = 4
 
 
 class InMemory(Feeder):

@@ -231,7 +231,8 @@ fn union(shares: &[Share], columns: usize) -> Result<Option<Vec<usize>>> {
 pub(super) fn rising(places: impl Iterator<Item = usize>, len: usize) -> Result<Vec<usize>> {
     let mut is_there = filled(0_u64, len.div_ceil(64))?;
     places.for_each(|place| is_there[place / 64] |= 1 << (place % 64));
-    let mut rising = with_room(is_there.iter().map(|word| word.count_ones() as usize).sum())?;
+    let count = is_there.iter().fold(0, |count, word| count + word.count_ones() as usize);
+    let mut rising = with_room(count)?;
     for (i, mut word) in is_there.into_iter().enumerate() {
         while word != 0 {
             rising.push(64 * i + word.trailing_zeros() as usize);
