@@ -201,6 +201,30 @@ def test_the_core_mixes_as_the_definition_says(learner, form, penalty, mixing):
     assert found_zeros or penalty
 
 
+@pytest.mark.parametrize("of_drafts", [False, True])
+@pytest.mark.parametrize("entries", [0, 1])
+def test_a_mixture_that_is_not_finite_is_none(entries, of_drafts):
+    """The sum of two intercepts, or of two weights, each of which is finite."""
+    engine, one = get_engine("rust"), np.ones(1, dtype=np.int64)
+    rows = engine.csr_rows(np.array([0, entries]), np.zeros(entries, dtype=np.int64), np.ones(entries), 1)
+    of = {"positive": np.array([1], dtype=np.uint32), "class_weight": np.ones((1, 2))}
+    settings = Linear(learner="perceptron", eta0=1e308, fit_intercept=not entries, **of)
+    model = engine.Model("perceptron", 1, 1)
+    mixer, work = _core.Draft(model) if of_drafts else model, []
+    for weight in (1.5, 1.6):
+        data = Data(rows, np.ones(1, dtype=np.uint32), np.array([weight]))
+        run = engine.start(data, model, settings)
+        run.epoch(0)
+        work.append(mixer.learn(data, settings, 0)[1] if of_drafts else run)
+    assert mixer.mixed(work[:1], [one])[0] is not None
+    if of_drafts:
+        assert mixer.mixed(work, [one, one])[0] is None
+        return
+    other = engine.start(Data(rows, np.ones(1, dtype=np.uint32), np.array([1.5])), model, settings)
+    other.epoch(0)
+    assert mixer.mixed([other, work[1]], [one, one])[0] is None
+
+
 def test_runs_are_mixed_once_and_by_the_model_that_they_began_with():
     engine = get_engine("rust")
     of = {"positive": np.array([1], dtype=np.uint32), "class_weight": np.ones((1, 2)), "eta0": 1.0}

@@ -241,6 +241,7 @@ mod tests {
         model.put_excerpt(&now).expect("finite");
         assert_eq!(at(model.coef.numbers(), &now.places).expect("little"), now.numbers[0]);
         assert_eq!((model.intercept(), model.seen()), (&now.intercepts[0][..], &now.seen[..]));
+        assert!(now.numbers[0].iter().all(|w| w.abs() <= model.coef.most()));
         for shape in [[1, 8], [2, 3]] {
             assert!(Model::zero(&KIND, shape).expect("little").put_excerpt(&now).is_err());
         }

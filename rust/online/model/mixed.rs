@@ -365,6 +365,7 @@ mod tests {
         let mixed = |shares: &[Share]| {
             let mixed = model.mixed(shares, &()).expect("alike")?;
             assert_eq!((mixed.seen(), mixed.intercept()), (&[3 * shares.len() as u64][..], &[0.5][..]));
+            assert!(mixed.coef.most() >= 7.0);
             Some(mixed.coef.by_plane(&()).expect("memory"))
         };
         assert_eq!(mixed(&[share([1.0, 7.0], 1), share([4.0, 7.0], 2)]), Some(vec![3.0, 7.0]));
