@@ -24,7 +24,7 @@ mod base {
     pub(crate) use crate::error::{bail, ensure};
     pub use crate::memory::{Grow, boxed, collected, filled, gathered, matrix, tried, with_room};
     pub use crate::monitor::{Flow, Monitor, NUMBERS, Pace, paced, pieces};
-    pub use crate::monitor::{copied, refill, unless_interrupted};
+    pub use crate::monitor::{copied, joined, mapped, refill, same, unless_interrupted};
 }
 
 // The tests from outside are modules of the binary that holds the unit tests: each binary would compile the

@@ -13,7 +13,7 @@ pub fn with_room<T>(len: usize) -> Result<Vec<T>> {
     Ok(values)
 }
 
-/// Asks the system for large pages where much memory will be written to, as NumPy does: to make many small ones
+/// Asks the system for large pages where much memory will be written to, as `NumPy` does: to make many small ones
 /// takes longer than to fill them.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn in_large_pages<T>(memory: &mut [T]) {

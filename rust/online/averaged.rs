@@ -10,8 +10,7 @@
 //!   (section 5, "average"); the lazy sum after Daumé 2006, Practical structured learning
 //!   techniques (figure 2.3), with the step in it.
 
-use std::iter::once;
-use std::ops::Range;
+use std::{iter::once, ops::Range};
 
 use super::model::Model;
 use super::rule::{Kind, Learner, Numbers, Rule};
@@ -19,9 +18,8 @@ use super::run::State;
 use crate::arith::average::{average as mean, averages_are_finite, timed};
 use crate::arith::finite::{LARGE, all_finite};
 use crate::arith::step::start;
-use crate::error::{Error, Result, ensure};
-use crate::memory::{Grow, boxed, collected, filled, tried};
-use crate::monitor::{Monitor, copied, each, pieces};
+use crate::base::{Error, Grow, Monitor, Result, boxed, collected, copied, ensure, filled, pieces, tried};
+use crate::monitor::each;
 use crate::online::run::problem::Problem;
 use crate::rows::{Chosen, Head, Layout, Mistake, Rows, Table, Undo, Visit};
 

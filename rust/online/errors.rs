@@ -1,9 +1,7 @@
 //! The errors that a weight vector makes on all examples.
 
 use crate::arith::step::{signed, weight};
-use crate::error::Result;
-use crate::memory::filled;
-use crate::monitor::Monitor;
+use crate::base::{Monitor, Result, filled};
 use crate::online::run::problem::Problem;
 
 /// Weights of the examples that `(coef, intercept)` gets wrong as plane `plane` of the problem, added in row

@@ -4,9 +4,7 @@ use super::model::{Learnt, Model, Passed};
 use super::run::problem::Settings;
 use super::run::{Epoch, EpochPart};
 use super::training::{Given, Training};
-use crate::error::{Error, Result, ensure};
-use crate::memory::Grow;
-use crate::monitor::Monitor;
+use crate::base::{Error, Grow, Monitor, Result, ensure};
 
 /// It is always used with the examples that it was started with, or went on with.
 pub struct ModelRun {

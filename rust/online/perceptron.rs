@@ -11,12 +11,8 @@ use std::ops::Range;
 
 use super::rule::{Kind, Learner, Numbers, Rule};
 use super::run::State;
-use crate::arith::dot::dot;
-use crate::arith::environment::standard;
-use crate::arith::step::signed;
-use crate::error::{Error, Result, ensure};
-use crate::memory::collected;
-use crate::monitor::Monitor;
+use crate::arith::{dot::dot, environment::standard, step::signed};
+use crate::base::{Error, Monitor, Result, collected, ensure};
 use crate::online::run::problem::Problem;
 use crate::rows::{Head, Mistake, Visit};
 

@@ -1,14 +1,9 @@
 //! What a learner adds to the plain update: a rule over the mistake log.
 
-use std::borrow::Cow;
-use std::iter::once;
-use std::ops::Range;
+use std::{borrow::Cow, iter::once, ops::Range};
 
-use super::model::Model;
-use super::run::State;
-use crate::error::Result;
-use crate::memory::collected;
-use crate::monitor::Monitor;
+use super::{model::Model, run::State};
+use crate::base::{Monitor, Result, collected};
 use crate::online::model::Taken;
 use crate::online::run::problem::{Problem, Settings};
 use crate::rows::{Chosen, Head, Mistake, Table, Visit};

@@ -3,11 +3,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::arith::finite::FirstLargest;
-use crate::arith::simd::dispatch;
-use crate::error::{Result, bail};
-use crate::memory::filled;
-use crate::monitor::{Monitor, NUMBERS};
+use crate::arith::{finite::FirstLargest, simd::dispatch};
+use crate::base::{Monitor, NUMBERS, Result, bail, filled};
 use crate::rows::{Arranged, Rows, arranged_otherwise, row_entries, strip};
 use crate::threads::{each, worthwhile};
 

@@ -5,9 +5,7 @@
 use std::sync::Arc;
 
 use crate::arith::environment::standard;
-use crate::error::Result;
-use crate::memory::Grow;
-use crate::monitor::{Monitor, joined};
+use crate::base::{Grow, Monitor, Result, joined};
 use crate::online::model::{Learnt, Model, Part, Passed, Strengths};
 use crate::online::rule::{Learner, Numbers};
 use crate::online::run::problem::{Prechecked, Problem, Settings};

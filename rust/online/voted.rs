@@ -14,11 +14,9 @@ use std::ops::Range;
 
 use super::rule::{Kind, Learner, Numbers, Rule};
 use super::run::State;
-use crate::arith::average::timed;
-use crate::arith::step::start;
-use crate::error::{Result, bail, ensure};
-use crate::memory::{Grow, boxed, collected, filled, tried};
-use crate::monitor::{Monitor, Pace, each};
+use crate::arith::{average::timed, step::start};
+use crate::base::{Grow, Monitor, Pace, Result, bail, boxed, collected, ensure, filled, tried};
+use crate::monitor::each;
 use crate::online::run::problem::Problem;
 use crate::rows::{Head, Mistake, Rows, Visit, row_entries};
 

@@ -5,16 +5,16 @@
 
 use std::ops::Range;
 
-use super::scores::in_strips;
-use super::voted::Log;
+use super::{scores::in_strips, voted::Log};
 use crate::arith::environment::standard;
 use crate::arith::finite::largest_of;
 use crate::arith::gram::{stays_exact, vote};
 use crate::arith::integers::all_integers;
 use crate::arith::step::start;
-use crate::error::{Error, Result, bail, ensure};
-use crate::memory::{Grow, collected, filled};
-use crate::monitor::{Monitor, NUMBERS, Pace, all, copied, mapped};
+use crate::base::{
+    Error, Grow, Monitor, NUMBERS, Pace, Result, bail, collected, copied, ensure, filled, mapped,
+};
+use crate::monitor::all;
 use crate::rows::{Arranged, Ballot, Chosen, Matrix, Narrow, OwnColumns, RenamedRows, Rows, Tie, over};
 use crate::threads::each;
 

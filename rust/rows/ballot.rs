@@ -6,8 +6,7 @@ use std::array::from_fn;
 use super::Rows;
 use crate::arith::gram::{LEFT, MOST_COLUMNS, RIGHT, WIDTH, products, vote_next};
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::Result;
-use crate::memory::Grow;
+use crate::base::{Grow, Result};
 use crate::rows::pass::visit::Tie;
 
 /// Sparse rows are converted to i16 only if one column in so many is stored, on average: below that, to go over their

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use super::Model;
 use crate::arith::decay::Decay;
-use crate::error::{Result, ensure};
-use crate::memory::{collected, matrix};
-use crate::monitor::{Monitor, copied, pieces};
+use crate::base::{Monitor, Result, collected, copied, ensure, matrix, pieces};
 use crate::online::run::problem::Settings;
 use crate::rows::{Chosen, Layout, Table, settle};
 

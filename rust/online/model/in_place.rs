@@ -4,9 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Memory, Model, Passed, problem_of_pass};
 use crate::arith::environment::standard;
-use crate::error::{Error, Result};
-use crate::memory::filled;
-use crate::monitor::{Monitor, copied};
+use crate::base::{Error, Monitor, Result, copied, filled};
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
 use crate::online::rule::Learner;

@@ -7,13 +7,13 @@ pub mod problem;
 
 use std::ops::Range;
 
-use crate::arith::environment::standard;
-use crate::arith::step::start;
-use crate::error::{Error, Result, bail, ensure, probe_memory};
-use crate::memory::{filled, with_room};
-use crate::monitor::{self, Monitor, all, copied, pieces, refill, same, unless_interrupted};
-use crate::online::model::Passed;
-use crate::online::rule::Learner;
+use crate::arith::{environment::standard, step::start};
+use crate::base::{
+    Error, Monitor, Result, bail, copied, ensure, filled, pieces, refill, same, unless_interrupted, with_room,
+};
+use crate::error::probe_memory;
+use crate::monitor::{self, all};
+use crate::online::{model::Passed, rule::Learner};
 use crate::order::shuffle;
 use crate::rows::{Layout, Table, Tolerance, Undo, Visit};
 use crate::threads::share_out;

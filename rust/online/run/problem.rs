@@ -4,11 +4,8 @@ use std::ops::Range;
 
 use crate::arith::decay::Decay;
 use crate::arith::step::{Aggressive, weight};
-use crate::error::{Error, Result, bail, ensure};
-use crate::memory::{Grow, collected, filled};
-use crate::monitor::{Monitor, pieces, same};
-use crate::online::pocket::Check;
-use crate::online::scores::of_each_row;
+use crate::base::{Error, Grow, Monitor, Result, bail, collected, ensure, filled, pieces, same};
+use crate::online::{pocket::Check, scores::of_each_row};
 use crate::rows::{
     Examples, Head, Labels, Mistake, Noise, PassiveAggressive, Rows, Spread, Tie, Tolerance, Visit,
     integer_step,

@@ -2,11 +2,8 @@
 
 use std::any::Any;
 
-use crate::arith::dot::LANES;
-use crate::arith::value::Index;
-use crate::error::{Error, Result, bail};
-use crate::memory::{boxed, filled, matrix, with_room};
-use crate::monitor::{Monitor, mapped, pieces};
+use crate::arith::{dot::LANES, value::Index};
+use crate::base::{Error, Monitor, Result, bail, boxed, filled, mapped, matrix, pieces, with_room};
 use crate::rows::{Matrix, arranged_otherwise};
 
 /// To reach a number that stands apart takes as long as to copy so many.

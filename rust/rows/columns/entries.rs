@@ -1,8 +1,7 @@
 //! The entries of some rows, collected: for learners that read a row many times.
 
-use crate::arith::activation::Row;
-use crate::arith::value::Value;
-use crate::error::Result;
+use crate::arith::{activation::Row, value::Value};
+use crate::base::Result;
 use crate::rows::Matrix;
 
 /// Collects the entries of rows that are not 0.

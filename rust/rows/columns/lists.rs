@@ -5,10 +5,8 @@ use super::{Chosen, Entries, Renamed};
 use crate::arith::by_lane::WideRow;
 use crate::arith::dot::{LANES, fold};
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::error::Result;
-use crate::memory::{Grow, collected, filled, matrix};
-use crate::rows::Matrix;
-use crate::rows::csr::loops::products;
+use crate::base::{Grow, Result, collected, filled, matrix};
+use crate::rows::{Matrix, csr::loops::products};
 
 /// The entries of some rows, their columns, and the place of each entry's column.
 fn placed(rows: &dyn Matrix, numbers: &[u32]) -> Result<(Entries, Chosen, Vec<u32>)> {

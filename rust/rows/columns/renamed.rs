@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 
 use super::Chosen;
-use crate::error::Result;
-use crate::memory::{Grow, filled};
-use crate::monitor::{Monitor, Pace};
+use crate::base::{Grow, Monitor, Pace, Result, filled};
 use crate::rows::{Csr, Facts, Matrix, row_entries};
 
 /// A row in terms of [`Chosen`] columns.

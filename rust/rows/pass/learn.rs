@@ -2,8 +2,7 @@
 
 use crate::arith::simd::{Baseline, Leaf, Simd, dispatch};
 use crate::arith::step::signed;
-use crate::error::{Error, Result};
-use crate::memory::{Grow, filled};
+use crate::base::{Error, Grow, Result, filled};
 use crate::rows::pass::joint::{Downward, Spread, judge};
 use crate::rows::pass::labels::{Label, Labels};
 use crate::rows::pass::noise::Noise;

@@ -1,7 +1,7 @@
 //! What tolerates noise: a feature of its own for each example, and a bound on its updates.
 
-use crate::error::Result;
-use crate::monitor::{Monitor, filled};
+use crate::base::{Monitor, Result};
+use crate::monitor::filled;
 
 /// How a run tolerates noise. The default is the plain perceptron's.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

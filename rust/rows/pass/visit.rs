@@ -3,9 +3,7 @@
 use crate::arith::finite::largest_of;
 use crate::arith::integers::all_integers;
 use crate::arith::step::{self, Aggressive};
-use crate::rows::pass::joint::Spread;
-use crate::rows::pass::labels::Labels;
-use crate::rows::weights::planes::Head;
+use crate::rows::{pass::joint::Spread, pass::labels::Labels, weights::planes::Head};
 
 /// When an activation of exactly 0 is a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,10 @@
 //! The weights of one or more planes, in the form that scores are computed with.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use crate::arith::exact::Halves;
-use crate::error::{Error, Result};
+use crate::base::{Error, Monitor, Result};
 use crate::memory::zeros_to_write;
-use crate::monitor::Monitor;
 use crate::rows::weights::table::{Layout, Table, fill};
 
 /// Weights of K planes over d columns for scores alone: where they stand, or in a form that is faster.

@@ -2,11 +2,8 @@
 
 use crate::arith::decay::{Decay, scaled, shrunk};
 use crate::arith::simd::Simd;
-use crate::error::Result;
-use crate::monitor::{Monitor, mapped, pieces};
-use crate::rows::pass::learn::LoopBody;
-use crate::rows::pass::prefetch::Hint;
-use crate::rows::weights::scaled::Common;
+use crate::base::{Monitor, Result, mapped, pieces};
+use crate::rows::{pass::learn::LoopBody, pass::prefetch::Hint, weights::scaled::Common};
 
 /// What the planes of a group, which visit the same examples, have pending.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,9 +2,7 @@
 
 use crate::arith::decay::{Decay, scale};
 use crate::arith::simd::Simd;
-use crate::rows::pass::learn::LoopBody;
-use crate::rows::pass::prefetch::Hint;
-use crate::rows::weights::pending::Settle;
+use crate::rows::{pass::learn::LoopBody, pass::prefetch::Hint, weights::pending::Settle};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Common {

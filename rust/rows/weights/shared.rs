@@ -1,10 +1,8 @@
 //! Numbers that many may read where they stand, and one may write while nobody else has them.
 
-use std::ops::Deref;
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
-use crate::error::Result;
-use crate::monitor::{Monitor, copied};
+use crate::base::{Monitor, Result, copied};
 
 /// What is cloned is the right to read.
 #[derive(Clone)]

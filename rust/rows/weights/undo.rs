@@ -1,6 +1,6 @@
 //! What a pass that learns where the numbers stand has changed.
 
-use crate::memory::Grow;
+use crate::base::Grow;
 
 /// Numbers of a table as they were, each with its place, in the order in which they were changed.
 #[derive(Default)]
