@@ -187,6 +187,9 @@ class Model(LinearModel, Protocol):
         What is pending on weights of 0 is nothing, but for that of the first column if there is nothing else.
         """
 
+    def used(self, name: str | None) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the columns in which weights of that name have anything, and these; None: what predicts."""
+
     def learn(
         self,
         rule: OwnRule,

@@ -31,8 +31,9 @@ pub use weights::arranged::Arranged;
 pub use weights::pending::settle;
 pub use weights::planes::{Activations, Head, Magnitude, Planes, Weights};
 pub use weights::shared::Shared;
-pub use weights::table::{Layout, Table, in_tiles};
+pub use weights::table::{Layout, Table, WIDE, in_tiles};
 pub use weights::undo::Undo;
+pub use weights::used::weighted_columns;
 
 /// What a run goes over: examples by number, and the weights that suit them. Object safe: everything above
 /// this trait is compiled once.

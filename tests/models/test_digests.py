@@ -303,19 +303,53 @@ def test_other_estimators_are_refused():
         digest(make_pipeline(Perceptron()).fit(X, TWO))
 
 
-def test_settings_are_those_of_the_contract():
+@pytest.mark.parametrize("columns", [(0, 1, 2), (1, 4, 6)])
+def test_bytes_are_those_of_the_contract(columns):
     """A digest is that of one JSON text and of the numbers, as ARITHMETIC.md says."""
     import hashlib
 
-    model = Perceptron(**SHORT).fit(X, TWO)
+    wide = np.zeros((14, columns[-1] + 1))
+    wide[:, columns] = X
+    model = Perceptron(**SHORT).fit(wide, TWO)
     numbers = {"coef_": model.coef_, "intercept_": model.intercept_, "n_seen_": model.n_seen_}
     settings = {
         "classes_": {"type": "int64", "values": [3, 7]},
         "learner": "perceptron",
-        "n_features_in_": 3,
+        "n_features_in_": wide.shape[1],
         "tie": "mistake",
     }
     shapes = {name: [array.dtype.name, list(array.shape)] for name, array in numbers.items()}
-    text = json.dumps([settings, shapes], sort_keys=True, separators=(",", ":"))
     data = b"".join(numbers[name].tobytes() for name in sorted(numbers))
+    if len(columns) < wide.shape[1]:
+        shapes["coef_"].append(3)
+        few = np.array(columns).tobytes() + model.coef_[:, columns].tobytes()
+        data = few + data[model.coef_.nbytes :]
+    text = json.dumps([settings, shapes], sort_keys=True, separators=(",", ":"))
     assert digest(model) == hashlib.sha256(text.encode() + data).hexdigest()
+
+
+def test_other_weights_have_another_digest_wherever_zeros_stand():
+    model, found = Perceptron(**SHORT).fit(X, Y), set()
+    for bits in range(2**9):
+        model.coef_ = np.array([bits >> i & 1 for i in range(9)], dtype=float).reshape(3, 3)
+        found.add(digest(model))
+    assert len(found) == 2**9
+
+
+@pytest.mark.parametrize("used", [0.1, 0.7, 1])  # packed in files; not packed; dense
+@pytest.mark.parametrize("kind", PASSES)
+def test_columns_of_zeros_do_not_count_however_weights_are_stored(kind, used, tmp_path):
+    wide = np.repeat(X, 20, axis=1) * (np.arange(60) * 7 % 60 < 60 * used)
+    model = kind(**SHORT).fit(wide, Y)
+    own = digest(model)
+    model.save(tmp_path / "m")
+    streamed = kind(**SHORT).fit_stream((sp.csr_matrix(wide), Y))
+    for again in (
+        kind(**SHORT, engine="reference").fit(wide, Y),
+        kind(**SHORT).fit(sp.csr_matrix(wide), Y),
+        load(tmp_path / "m"),
+        pickle.loads(pickle.dumps(model)),
+        copy.deepcopy(model).sparsify(),
+    ):
+        assert digest(again) == own
+    assert digest(streamed) == digest(kind(**SHORT, shuffle=False).fit(wide, Y))

@@ -6,6 +6,7 @@ to: those that a caller holds never change, and while nobody does, a pass learns
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
@@ -16,7 +17,7 @@ from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.engines import Engine, LinearModel, RunState, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.parameters import LinearParameters
-from perceptron_rs.linear.predictor import LinearPredictor
+from perceptron_rs.linear.predictor import LinearPredictor, PackedModel
 from perceptron_rs.models.exporting import Exported
 from perceptron_rs.models.saving import save
 from perceptron_rs.parameters.checks import shared_settings
@@ -25,6 +26,7 @@ from perceptron_rs.prediction.estimator import begin_anew
 from perceptron_rs.prediction.scoring import Scoring
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.rows.sparse import as_sparse, dense
+from perceptron_rs.schema.columns import are_weights, spread_of
 from perceptron_rs.settings import Linear
 from perceptron_rs.sklearn_base import CallbackSupportMixin, fit_context
 from perceptron_rs.state.turns import exclusive
@@ -126,16 +128,22 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, Scoring, Trainable, 
     def _prediction_parameters(self) -> dict[str, object]:
         return {"learner": self._schema.learner, "tie": self.tie}
 
-    def _settled_state(self) -> dict[str, Any]:
-        few = self._few()
-        return super()._settled_state() if few is None else few.settled()
+    def _settled_state(self, names: Collection[str]) -> dict[str, Any]:
+        model = self._model
+        if isinstance(model, PackedModel):
+            return model.settled()
+        return {
+            name: spread_of(model, name) if are_weights(name) else model[name]
+            for name in names
+            if name in model
+        }
 
     def _prediction_arrays(self) -> dict[str, Any]:
-        few = self._few()
-        if few is None:
-            return {f"{name}_": array for name, array in self.predictor_.items()}
-        coef, intercept = few.few
-        return {"coef_": few.spread(coef), "intercept_": intercept}
+        model = self._model
+        if isinstance(model, PackedModel):
+            coef, intercept = model.few
+            return {"coef_": model.spread(coef), "intercept_": intercept}
+        return {"coef_": spread_of(model, None), "intercept_": model.intercept}
 
     @property
     def t_(self) -> int:

@@ -211,14 +211,6 @@ class LinearPredictor(Classifier):
         """What predicts."""
         return {"coef": dense(self.coef_), "intercept": self.intercept_}
 
-    def _few(self) -> PackedModel | None:
-        """Return a model of the columns with weights alone; None unless that takes an eighth."""
-        model = self._model
-        if isinstance(model, PackedModel) or not self._takes_packed:
-            return model if isinstance(model, PackedModel) else None
-        state = packed_model(cast("Model", model), 8)
-        return None if state is None else PackedModel(get_engine("rust"), self._schema.algorithm, state)
-
     def _packed(self) -> State:
         model = self._model
         if isinstance(model, PackedModel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -347,7 +347,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, Voted
     def _prediction_arrays(self) -> State:
         return {}
 
-    def _settled_state(self) -> State:
+    def _settled_state(self, names: Collection[str]) -> State:  # noqa: ARG002
         return self._state()
 
     def _start(self, feeder: Feeder) -> LinearModel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,7 +19,7 @@ from perceptron_rs.models.values import calibration_tensors, calibration_to_json
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.schema.columns import Spread
-from perceptron_rs.schema.schema import StoredExamples
+from perceptron_rs.schema.schema import Array, StoredExamples
 from perceptron_rs.state.fitted_attributes import flat
 from perceptron_rs.targets.planes import is_multilabel
 
@@ -82,8 +83,8 @@ class LearntArrays:
     Parameters
     ----------
     numbers : dict of str to ndarray
-        What was learnt; of stored rows their digests, which do not depend on how they are stored. Weights of
-        few columns are a `Spread`.
+        What was learnt; of stored rows their digests, which do not depend on how they are stored. Weights may
+        be a `Spread`.
     settings : dict
         Classes, names, and the parameters that predicting reads, as JSON holds them; or functions.
     """
@@ -95,7 +96,8 @@ class LearntArrays:
     def digest(self) -> str:
         """SHA-256 of all of it; ValueError if there is a function that has no name."""
         settings = {name: _qualified_name(name, value) for name, value in self.settings.items()}
-        return content_digest(json_text(settings), self.numbers, _stored)
+        numbers = {name: _in_use(array) for name, array in self.numbers.items()}
+        return content_digest(json_text(settings), numbers, _stored)
 
 
 def learnt_arrays(model: Predictor) -> LearntArrays:
@@ -106,7 +108,8 @@ def learnt_arrays(model: Predictor) -> LearntArrays:
             f"its last step"
         )
     check_is_fitted(model)
-    numbers = _compared(model, predicts=True) | model._prediction_arrays()
+    predicts = model._prediction_arrays()
+    numbers = _compared(model, predicts=True, but=predicts) | predicts
     recipe = learnt_recipe(model)
     if recipe is not None:
         numbers |= recipe.numbers()
@@ -123,16 +126,18 @@ def learnt_arrays(model: Predictor) -> LearntArrays:
     )
 
 
-def _compared(model: Predictor, *, predicts: bool) -> dict[str, Any]:
+def _compared(model: Predictor, *, predicts: bool, but: Collection[str] = ()) -> dict[str, Any]:
     """Return the arrays that predict, or the others, in the form in which two trainings are compared."""
     arrays: dict[str, Any] = {}
     parts = [
         part
         for part in model._schema.parts_of(model)
         if (predicts if isinstance(part, StoredExamples) else part.compared and part.predicts == predicts)
+        and part.title not in but
     ]
     # To settle penalties and copy all weights takes longer than to digest few.
-    state = {} if all(part.attribute for part in parts) else model._settled_state()
+    names = {part.name for part in parts if isinstance(part, Array) and not part.attribute}
+    state = {} if all(part.attribute for part in parts) else model._settled_state(names)
     for part in parts:
         own = part.values(model, state)
         if not isinstance(part, StoredExamples):
@@ -173,6 +178,14 @@ def _of_data(model: Predictor) -> dict[str, object]:
         )  # of data that is no text, nothing is said
         facts["_input"] = {name: value for name, value in recipe.items() if name not in left}
     return facts
+
+
+def _in_use(array: NDArray[np.generic] | Spread) -> NDArray[np.generic] | Spread:
+    """Return a matrix of floats without its columns of zeros, if it has any."""
+    if not isinstance(array, Spread) and (array.ndim != 2 or array.dtype.kind != "f"):
+        return array
+    used = Spread.of(array)
+    return used if len(used.columns) <= used.shape[1] else used.few
 
 
 def _stored(array: NDArray[np.generic]) -> NDArray[np.generic]:

@@ -34,6 +34,7 @@ from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.models.document import Tensors, json_text, json_value
 from perceptron_rs.models.files import ModelSource, open_regular
+from perceptron_rs.schema.columns import Spread
 
 #: Raised when what a file holds changes. Those before 7 were never released, and are not read.
 FORMAT_VERSION = 7
@@ -43,6 +44,7 @@ _PREFIX = 8
 # for each byte of a header, and copies of the tensors; one more before it took them by their addresses.
 _OF_HEADER = 8
 _SLACK = 4 << 20  # for what every library needs besides, and for what lies between two pieces
+_IN_CACHE = 16  # what is made of numbers to be digested is still in the cache: pieces are so much smaller
 _COPIES = 2 if hasattr(library, "TensorSpec") else 3
 _LARGEST_HEADER = 100_000_000  # the library's own limit
 #: Little-endian on every machine.
@@ -227,18 +229,21 @@ def content_digest(
     tensors: Mapping[str, Any],
     stored: Callable[[NDArray[np.generic]], NDArray[np.generic]] = np.asarray,
 ) -> str:
-    """Return the SHA-256 of a document's text, and of tensors: names, types, shapes, bits, as ``stored``."""
-    total = hashlib.sha256()
-    vectors = {name: array if array.shape else np.atleast_1d(array) for name, array in tensors.items()}
-    parts = {
-        name: [stored(array[:0]).dtype.name, list(tensors[name].shape)] for name, array in vectors.items()
-    }
+    """Return the SHA-256 of a document's text, and of tensors: names, types, shapes, bits, as ``stored``.
+
+    Of a `Spread` also how many columns it has, after its shape, and before its numbers which these are.
+    """
+    total, parts, vectors = hashlib.sha256(), {}, []
+    for name, tensor in sorted(tensors.items()):
+        columns = [tensor.columns[:-1]] if isinstance(tensor, Spread) else []
+        array = np.atleast_1d(tensor.few if isinstance(tensor, Spread) else tensor)
+        parts[name] = [stored(array[:0]).dtype.name, list(tensor.shape), *map(len, columns)]
+        vectors += [*columns, array]
     total.update(f"[{document},{json_text(parts)}]".encode())
-    for name in sorted(vectors):
-        array = vectors[name]
+    for array in vectors:
         for rows in pieces(len(array), array.size // max(len(array), 1)):
             part = np.ascontiguousarray(array[rows]).reshape(-1)
-            for piece in pieces(part.size):
+            for piece in pieces(part.size, _IN_CACHE):
                 numbers = stored(part[piece])
                 total.update(numbers.astype(numbers.dtype.newbyteorder("<"), copy=False).view(np.uint8).data)
     return total.hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Self
 
 from perceptron_rs.arrays.likes import MatrixLike
@@ -82,7 +83,7 @@ class Estimator(Predictor, BaseEstimator):
     def _examples(self, engine: Engine, X: MatrixLike) -> ValidatedRows:
         return examples(self, engine, X, reset=False)
 
-    def _settled_state(self) -> State:
+    def _settled_state(self, names: Collection[str]) -> State:  # noqa: ARG002
         return {} if self._learnt.model is None else settled_arrays(self._model)
 
     def _set_state(self, state: State) -> None:

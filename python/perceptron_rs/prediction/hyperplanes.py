@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.rows.sparse import dense
-from perceptron_rs.schema.columns import Spread, columns_in_use
+from perceptron_rs.schema.columns import Spread
 
 
 def hyperplanes(model: object) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
@@ -35,7 +35,7 @@ def hyperplanes(model: object) -> tuple[NDArray[np.float64], NDArray[np.float64]
 def columns_with_weights(model: object) -> NDArray[np.int64] | None:
     """Return the columns for which a classifier has weights other than 0; None if it has no planes."""
     planes = stored_hyperplanes(model)
-    return None if planes is None else columns_in_use(planes[0])
+    return None if planes is None else Spread.of(planes[0]).columns[:-1]
 
 
 def stored_hyperplanes(model: object) -> tuple[NDArray[np.float64] | Spread, NDArray[np.float64]] | None:

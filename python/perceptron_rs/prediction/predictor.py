@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
@@ -215,8 +215,8 @@ class Predictor:
         """Return the arrays of `_state` for files and pickles, without columns that have nothing."""
         return packed(self._state())
 
-    def _settled_state(self) -> dict[str, Any]:
-        """Return the arrays of `_state` for comparisons of trainings, with all pending penalties applied."""
+    def _settled_state(self, names: Collection[str]) -> dict[str, Any]:  # noqa: ARG002
+        """Return arrays of `_state`, those of these names at least, with all pending penalties applied."""
         return self._state()
 
     def _sizes(self, history: History) -> dict[str, int]:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.csr import csr_of, csr_renumbered, stored_csr
-from perceptron_rs.engines import Model, State
+from perceptron_rs.engines import LinearModel, Model, State
 from perceptron_rs.rows.selection import portable_values
 
 Value = TypeVar("Value", bound=np.generic)
@@ -36,9 +36,14 @@ _LANES = 8
 _TABLE = 16
 
 
+def are_weights(name: str) -> bool:
+    """Whether an array of a state holds weights."""
+    return _WEIGHTS.fullmatch(name) is not None
+
+
 def is_by_column(name: str, array: NDArray[np.generic]) -> bool:
     """Whether the last axis of an array of a state are the columns."""
-    return array.ndim > 0 and (name == _OF_WEIGHTS or _WEIGHTS.fullmatch(name) is not None)
+    return array.ndim > 0 and (name == _OF_WEIGHTS or are_weights(name))
 
 
 def packed(state: State, n_columns: int | None = None) -> State:
@@ -53,17 +58,17 @@ def packed(state: State, n_columns: int | None = None) -> State:
     return _without_zeros(state, names, widths.pop(), None)
 
 
-def packed_model(model: Model, share: int = 2) -> State | None:
-    """Return the state of a model of planes packed; None unless it is then at most such a share of it."""
+def packed_model(model: Model) -> State | None:
+    """Return the state of a model of planes packed; None unless it is then at most half of it."""
     columns, n_columns = model.columns(), model.shape[1]
     weights = [array for name, array in model.state(columns[:0]).items() if is_by_column(name, array)]
-    if not _is_small(sum(map(len, weights)), len(columns), n_columns, share):
+    if not _is_small(sum(map(len, weights)), len(columns), n_columns):
         return None
     return model.state(columns) | {COLUMNS: np.append(columns, n_columns)}
 
 
-def _is_small(planes: int, columns: int, n_columns: int, share: int = 2) -> bool:
-    return share * (planes + 1) * (columns + 1) <= planes * n_columns
+def _is_small(planes: int, columns: int, n_columns: int) -> bool:
+    return 2 * (planes + 1) * (columns + 1) <= planes * n_columns
 
 
 def repacked(state: State) -> State:
@@ -149,7 +154,7 @@ def spread(array: NDArray[Value], places: NDArray[np.integer], width: int) -> ND
 
 
 class Spread:
-    """Weights (K, d) of which some columns are stored; planes are made when they are asked for.
+    """Weights (K, d) of which some columns are stored; as an array, it has all of them.
 
     Parameters
     ----------
@@ -164,21 +169,24 @@ class Spread:
         self.dtype, self.shape = few.dtype, (len(few), int(columns[-1]))
         self.size = len(few) * self.shape[1]
 
-    def __len__(self) -> int:
-        return len(self.few)
-
-    def __getitem__(self, planes: slice | int) -> NDArray[np.float64]:
-        return spread(self.few[planes], self.columns[:-1], self.shape[1])
+    @classmethod
+    def of(cls, weights: NDArray[Any] | Spread) -> Spread:
+        """Return the columns of weights that hold something other than zeros."""
+        n_columns = weights.shape[1]
+        every = weights if isinstance(weights, Spread) else cls(weights, np.arange(n_columns + 1))
+        is_used = every.few.any(axis=0)
+        if is_used.all():
+            return every
+        return cls(every.few[:, is_used], np.append(every.columns[:-1][is_used], n_columns))
 
     def __array__(self, dtype: object = None, copy: object = None) -> NDArray[np.float64]:
-        return self[:]
+        return spread(self.few, self.columns[:-1], self.shape[1])
 
 
-def columns_in_use(weights: NDArray[np.float64] | Spread) -> NDArray[np.int64]:
-    """Return the columns of which a weight is not 0."""
-    if isinstance(weights, Spread):
-        return weights.columns[:-1][weights.few.any(axis=0)]
-    return np.flatnonzero(weights.any(axis=0))
+def spread_of(model: LinearModel, name: str | None) -> Spread:
+    """Return weights of a model of an engine, or those that predict."""
+    columns, few = cast("Model", model).used(name)
+    return Spread(few, np.append(columns, model.shape[1]))
 
 
 def _by_plane(array: NDArray[np.generic]) -> NDArray[np.generic]:

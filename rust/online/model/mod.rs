@@ -16,14 +16,14 @@ use std::sync::{Arc, OnceLock};
 use crate::arith::decay::Decay;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result, bail, ensure};
-use crate::memory::{Grow, collected, filled, matrix};
+use crate::memory::{Grow, collected, filled, gathered, matrix};
 use crate::monitor::{Monitor, copied};
 use crate::online::averaged::Averaged;
 use crate::online::perceptron::Perceptron;
 use crate::online::rule::Kind;
 use crate::online::run::problem::{Problem, Settings};
 use crate::online::run::{Run, State};
-use crate::rows::{Arranged, Chosen, Labels, Layout, Matrix, OwnColumns, Table, over};
+use crate::rows::{Arranged, Chosen, Labels, Layout, Matrix, OwnColumns, Table, over, weighted_columns};
 
 pub use draft::{Drafted, Excerpt};
 use due::Due;
@@ -155,17 +155,13 @@ impl Model {
     /// The columns in which anything has been learnt; they rise. What is pending on weights of 0 is nothing, but
     /// for that of the first column if there is nothing else.
     pub fn columns(&self, monitor: &dyn Monitor) -> Result<Vec<usize>> {
-        let mut columns = self.coef.weighted_columns(monitor)?;
+        let sums = self.sums.iter().map(|(u, _)| u);
         let kept = self.memory.parts.iter().filter_map(|(_, part)| match part {
             Part::Weights(table) => Some(table),
             _ => None,
         });
-        for table in self.sums.iter().map(|(u, _)| u).chain(kept) {
-            let more = table.weighted_columns(monitor)?;
-            columns.try_extend(more.into_iter())?;
-            columns.sort_unstable();
-            columns.dedup();
-        }
+        let tables = gathered(std::iter::once(&self.coef).chain(sums).chain(kept))?;
+        let mut columns = weighted_columns(&tables, self.shape()[1], monitor)?;
         if columns.is_empty() && self.due.is_some() && self.ages(None)?.iter().any(|&age| age != 0) {
             columns.try_push(0)?;
         }

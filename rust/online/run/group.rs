@@ -10,7 +10,7 @@ use crate::monitor::{self, Monitor, copied, unless_interrupted};
 use crate::online::rule::Rule;
 use crate::online::run::State;
 use crate::rows::{
-    Activations, Cursor, Examples, Head, Mistake, Planes, Stop, Table, Undo, Visit, Weights, in_tiles,
+    Activations, Cursor, Examples, Head, Mistake, Planes, Stop, Table, Undo, Visit, WIDE, Weights, in_tiles,
 };
 
 pub(in crate::online) struct Group {
@@ -346,7 +346,7 @@ fn write_head(head: &Head, ages: Option<&[i64]>, state: &mut State, monitor: &dy
     (state.intercept[k], state.seen[k]) = (head.intercept, head.seen);
     if let (Some(all), Some(ages)) = (&mut state.ages, ages) {
         let all = &mut all[k * ages.len()..][..ages.len()];
-        in_tiles(ages.len(), 1, monitor, |tile| all[tile.clone()].copy_from_slice(&ages[tile]))?;
+        in_tiles(ages.len(), [1, WIDE], monitor, |tile| all[tile.clone()].copy_from_slice(&ages[tile]))?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList};
 
 use super::rule::{PyPass, PyRule, vector_of, weights_of};
 use super::views::{c_ordered, clean, floats, frozen, table, view};
-use crate::base::{Grow, choice, collected, filled, tried};
+use crate::base::{Grow, choice, collected, filled};
 use crate::error;
 use crate::online::{self, Form, Hyperplanes, Kind, LEARNERS, Memory, Part, Share, Strengths};
 use crate::python::arrays_by_name::Named;
@@ -18,7 +18,7 @@ use crate::python::border::{
     Signals, Source, call, copied, counters, filled_by, get, numbers, shape, to_array, to_vector, written,
 };
 use crate::python::start::PyRun;
-use crate::rows::{Arranged, Labels, Matrix, Table};
+use crate::rows::{Arranged, Labels, Matrix};
 
 /// Products of a value and a weight in a pass that holds the interpreter and does not ask for signals.
 const SHORT: usize = 1 << 12;
@@ -29,6 +29,9 @@ pub struct PyModel {
     /// Held in `locked` alone.
     inner: Mutex<Inner>,
 }
+
+/// Columns, and the numbers of weights in them.
+type Used<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<f64>>);
 
 /// Calls `work` on rows and what predicts; on few of them holding the interpreter.
 fn over_answer<R: Send>(
@@ -194,8 +197,7 @@ impl PyModel {
                 _ => part(py, &model, name)?,
             };
             if let (Part::Weights(table), Some(columns)) = (&mut part, &columns) {
-                let few = call(py, |signals| table.of_columns(columns, signals))?;
-                *table = Table::new(few, [model.shape()[0], columns.len()])?;
+                *table = call(py, |signals| table.of_columns(columns, signals))?;
             }
             state.set_item(name, shown(py, part)?)?;
         }
@@ -215,6 +217,22 @@ impl PyModel {
         let model = self.cloned()?;
         let columns = call(py, |signals| model.columns(signals))?;
         to_vector(py, &collected(columns.into_iter().map(|column| column as i64))?)
+    }
+
+    /// The columns in which weights of that name, or those that predict, have anything, and their numbers.
+    fn used<'py>(&self, py: Python<'py>, name: Option<&str>) -> PyResult<Used<'py>> {
+        let part = match name {
+            None => Part::Weights(self.answer(py)?.0),
+            Some(name) => part(py, &self.cloned()?, name)?,
+        };
+        let Part::Weights(table) = part else { return Err(no_planes()) };
+        let (columns, few) = call(py, |signals| {
+            let columns = table.weighted_columns(signals)?;
+            let few = table.of_columns(&columns, signals)?;
+            Ok((columns, few))
+        })?;
+        let few = view(py, few)?;
+        Ok((to_vector(py, &collected(columns.into_iter().map(|column| column as i64))?)?, few))
     }
 
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -462,13 +480,13 @@ fn shown(py: Python<'_>, part: Part) -> PyResult<Bound<'_, PyAny>> {
 
 /// The numbers of some columns of a model.
 fn columns_of(columns: &Bound<'_, PyAny>, all: usize) -> PyResult<Vec<usize>> {
-    let inside = |column: i64| usize::try_from(column).ok().filter(|column| *column < all);
-    let found = vector_of::<i64>(columns)?.into_iter().map(|column| {
-        inside(column).ok_or_else(|| {
-            error::Error::Invalid(format!("columns must be at least 0 and below {all}, got {column}"))
-        })
-    });
-    Ok(tried(found)?)
+    let found = vector_of::<i64>(columns)?;
+    if let Some(column) = found.iter().find(|column| !(0..all as i64).contains(*column)) {
+        return Err(PyValueError::new_err(format!(
+            "columns must be at least 0 and below {all}, got {column}"
+        )));
+    }
+    Ok(collected(found.into_iter().map(|column| column as usize))?)
 }
 
 fn no_planes() -> PyErr {

@@ -7,3 +7,4 @@ pub mod scaled;
 pub mod shared;
 pub mod table;
 pub mod undo;
+pub mod used;

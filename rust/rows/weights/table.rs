@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::arith::finite::{all_finite, largest_of};
 use crate::error::{Error, Result, ensure};
-use crate::memory::{Grow, collected, filled, gathered, zeros, zeros_to_write};
+use crate::memory::{collected, zeros, zeros_to_write};
 use crate::monitor::{Monitor, copied, pieces};
 use crate::rows::columns::Chosen;
 use crate::rows::weights::shared::Shared;
@@ -52,7 +52,7 @@ pub struct Table {
     /// No |number| is larger, and none is -0.0; infinite: nobody has looked.
     most: f64,
     /// In all other columns there is nothing; `None`: nobody knows.
-    within: Option<Arc<Vec<usize>>>,
+    pub(super) within: Option<Arc<Vec<usize>>>,
 }
 
 impl Table {
@@ -262,39 +262,6 @@ impl Table {
         }
     }
 
-    /// The columns in which a plane has a number other than 0; they rise.
-    pub fn weighted_columns(&self, monitor: &dyn Monitor) -> Result<Vec<usize>> {
-        let Some(numbers) = self.numbers() else { return Ok(Vec::new()) };
-        let [planes, columns] = self.shape;
-        // To look at many of them in the order of their lanes, and to sort them, takes longer than to look at all.
-        if let Some(within) = self.within.as_ref().filter(|within| within.len() <= columns / 8) {
-            let [per_plane, per_column] = self.steps();
-            let is_weighted = |j: &usize| (0..planes).any(|k| numbers[k * per_plane + j * per_column] != 0.0);
-            let mut weighted = Vec::new();
-            for piece in pieces(within.len(), planes, monitor) {
-                for j in within[piece?].iter().filter(|j| is_weighted(j)) {
-                    weighted.try_push(*j)?;
-                }
-            }
-            weighted.sort_unstable();
-            return Ok(weighted);
-        }
-        let mut weighted = filled(false, columns)?;
-        // In the order in which they stand: all planes of a column, or all columns of a plane.
-        let (often, at_once) = match self.layout {
-            Layout::ByColumn => (1, planes),
-            Layout::ByPlane => (planes, 1),
-        };
-        for k in 0..often {
-            for piece in pieces(columns, at_once, monitor) {
-                for j in piece? {
-                    weighted[j] |= has_any(&numbers[(k * columns + j) * at_once..][..at_once]);
-                }
-            }
-        }
-        gathered((0..columns).filter(|j| weighted[*j]))
-    }
-
     /// The numbers of all columns, or of some, each at its place, that stand so; places of no column hold 0.
     pub fn taken(&self, chosen: Option<&Chosen>, layout: Layout, monitor: &dyn Monitor) -> Result<Self> {
         let Some(chosen) = chosen else {
@@ -349,17 +316,6 @@ impl Table {
         Ok(())
     }
 
-    /// The numbers of these columns, one plane after another.
-    pub fn of_columns(&self, columns: &[usize], monitor: &dyn Monitor) -> Result<Vec<f64>> {
-        let (shape, [per_plane, per_column]) = ([self.shape[0], columns.len()], self.steps());
-        let mut out = zeros_to_write(shape[0].checked_mul(shape[1]).ok_or(Error::Memory)?)?;
-        let Some(numbers) = self.numbers() else { return Ok(out) };
-        let (all, to) = ((0..shape[0]).map(|k| (k, k)), (Layout::ByPlane, Layout::ByPlane.steps(shape)));
-        let number = |k: usize, i: usize| numbers[k * per_plane + columns[i] * per_column];
-        fill((&mut out, to), shape[1], all, self.layout, number, |_| false, monitor)?;
-        Ok(out)
-    }
-
     /// What a function makes of the numbers of a plane in two tables, in the layout of this one. Zeros are not
     /// written: their pages stay those of the system.
     pub fn zipped(
@@ -379,7 +335,7 @@ impl Table {
             && [own.len(), others.len()] == [out.len(); 2]
         {
             // Planes that stand alike: some numbers at a time, without a question for each.
-            return in_tiles(columns, planes, monitor, |tile| {
+            return in_tiles(columns, [planes, TILE], monitor, |tile| {
                 for k in 0..planes {
                     let (at, mut some) = (k * columns + tile.start, [0.0; TILE]);
                     let numbers = own[at..].iter().zip(&others[at..]).take(tile.len());
@@ -407,7 +363,7 @@ impl Table {
             made.within = Some(within.clone());
             return Ok(made);
         }
-        in_tiles(columns, planes, monitor, |tile| {
+        in_tiles(columns, [planes, WIDE], monitor, |tile| {
             if self.layout == Layout::ByColumn && other.layout == Layout::ByColumn {
                 tile.for_each(|j| (0..planes).for_each(|k| one(k, j)));
             } else {
@@ -416,11 +372,6 @@ impl Table {
         })?;
         Ok(made)
     }
-}
-
-/// Whether a number is not 0; without a branch for each of few.
-fn has_any(numbers: &[f64]) -> bool {
-    numbers.chunks(64).any(|some| some.iter().fold(0, |bits, number| bits | number.to_bits() << 1) != 0)
 }
 
 /// Copies the numbers of chosen columns, each from one place to another.
@@ -455,7 +406,10 @@ pub(in crate::rows) fn fill<T>(
     are_zeros: impl Fn(Range<usize>) -> bool,
     monitor: &dyn Monitor,
 ) -> Result<()> {
-    in_tiles(columns, planes.clone().count(), monitor, |tile| {
+    // Columns that begin in as many lines as a cache holds: the lines of one plane are those of the next seven.
+    // What is written by column in fewer, as zeros are left out tile by tile.
+    let width = if layout == Layout::ByPlane { WIDE } else { TILE };
+    in_tiles(columns, [planes.clone().count(), width], monitor, |tile| {
         if layout == Layout::ByColumn && read == Layout::ByColumn {
             for j in tile.filter(|&j| !are_zeros(j..j + 1)) {
                 for (from, to) in planes.clone() {
@@ -474,19 +428,20 @@ pub(in crate::rows) fn fill<T>(
 
 /// Columns that are worked on at once.
 const TILE: usize = 16;
+/// Columns of a tile whose lines stay in the cache while they are copied plane by plane.
+pub const WIDE: usize = 256;
 
-/// Calls `work` on ranges of columns, and asks the monitor now and then. Those of many planes stay in
-/// the cache while they are copied plane by plane.
+/// Calls `work` on ranges of so many columns, and asks the monitor now and then.
 pub fn in_tiles(
     columns: usize,
-    planes: usize,
+    [planes, width]: [usize; 2],
     monitor: &dyn Monitor,
     mut work: impl FnMut(Range<usize>),
 ) -> Result<()> {
     for piece in pieces(columns, planes, monitor) {
         let Range { start, end } = piece?;
-        for start in (start..end).step_by(TILE) {
-            work(start..end.min(start + TILE));
+        for start in (start..end).step_by(width) {
+            work(start..end.min(start + width));
         }
     }
     Ok(())
@@ -496,7 +451,7 @@ pub fn in_tiles(
 mod tests {
     use super::*;
 
-    const SHAPE: [usize; 2] = [3, 150]; // more columns than a tile has
+    const SHAPE: [usize; 2] = [3, 300]; // more columns than a tile has
 
     fn table(layout: Layout) -> Table {
         let numbers: Vec<f64> = (0..SHAPE[0] * SHAPE[1]).map(|i| i as f64).collect();
@@ -514,11 +469,11 @@ mod tests {
     #[test]
     fn numbers_are_the_same_however_they_stand() {
         let of_column = table(Layout::ByColumn);
-        assert_eq!(of_column.numbers().expect("made")[..4], [0.0, 150.0, 300.0, 1.0]);
+        assert_eq!(of_column.numbers().expect("made")[..4], [0.0, 300.0, 600.0, 1.0]);
         for layout in LAYOUTS {
             assert_eq!(by_plane(&table(layout)), by_plane(&of_column));
             let two = of_column.some([(2, 0), (0, 1)].into_iter(), 2, layout, &()).expect("memory");
-            assert_eq!(by_plane(&two)[..2], [300.0, 301.0]);
+            assert_eq!(by_plane(&two)[..2], [600.0, 601.0]);
             assert_eq!(two.plane(1, &()), of_column.plane(0, &()));
         }
         assert!(Table::new(vec![0.0; 7], [2, 3]).is_err());
@@ -542,13 +497,13 @@ mod tests {
         for (from, to) in LAYOUTS.into_iter().flat_map(|from| LAYOUTS.map(|to| (from, to))) {
             let (mut whole, before) = (table(from), by_plane(&table(from)));
             let mut taken = whole.taken(Some(&chosen), to, &()).expect("memory");
-            assert_eq!(taken.plane(1, &()).expect("memory")[place], 155.0);
+            assert_eq!(taken.plane(1, &()).expect("memory")[place], 305.0);
             taken.own(&()).expect("memory").iter_mut().for_each(|w| *w *= 2.0);
             whole.put(taken, Some(&chosen)).expect("memory");
             let doubled =
-                |(i, w): (usize, &f64)| if [149, 5, 13].contains(&(i % 150)) { 2.0 * w } else { *w };
+                |(i, w): (usize, &f64)| if [149, 5, 13].contains(&(i % 300)) { 2.0 * w } else { *w };
             assert_eq!(by_plane(&whole), before.iter().enumerate().map(doubled).collect::<Vec<_>>());
-            assert_eq!(whole.most(), 2.0 * 449.0);
+            assert_eq!(whole.most(), 2.0 * 749.0);
         }
     }
 
@@ -563,10 +518,10 @@ mod tests {
         few.put(taken.clone(), Some(&chosen)).expect("memory");
         assert_eq!(few.within.as_ref().map(|within| within.to_vec()), Some(vec![149, 5, 13]));
         let zipped = few.zipped(&few.clone(), |_, w, u| w + u, &()).expect("memory");
-        assert_eq!(zipped.plane(2, &()).expect("memory")[149], 2.0 * 449.0);
+        assert_eq!(zipped.plane(2, &()).expect("memory")[149], 2.0 * 749.0);
         assert_eq!(
-            (zipped.within.is_some(), zipped.of_columns(&[13], &())),
-            (true, Ok(vec![26.0, 326.0, 626.0]))
+            (zipped.within.is_some(), by_plane(&zipped.of_columns(&[13], &()).expect("memory"))),
+            (true, vec![26.0, 626.0, 1226.0])
         );
         for known in [&few, &zipped] {
             assert_eq!(known.weighted_columns(&()), Ok(vec![5, 13, 149]));
@@ -584,7 +539,7 @@ mod tests {
         let all = LAYOUTS.into_iter().flat_map(|one| LAYOUTS.map(|other| (table(one), table(other))));
         for (one, other) in all {
             let zipped = one.zipped(&other, |k, w, u| k as f64 * (w + u), &()).expect("memory");
-            assert_eq!((zipped.layout(), by_plane(&zipped)[301]), (one.layout(), 2.0 * 602.0));
+            assert_eq!((zipped.layout(), by_plane(&zipped)[601]), (one.layout(), 2.0 * 1202.0));
             let of_zeros = one.zipped(&Table::zero(SHAPE), |_, w, u| w + u, &()).expect("memory");
             assert_eq!(by_plane(&of_zeros), by_plane(&one));
         }

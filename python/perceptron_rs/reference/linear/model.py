@@ -88,6 +88,12 @@ class Model:
         """Return the numbers of the columns in which anything has been learnt; they rise."""
         return used_columns(self.copy().numbers)
 
+    def used(self, name: str | None) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the columns of weights that have anything, and these; of None, of what predicts."""
+        weights = self.coef if name is None else self[name]
+        columns = np.flatnonzero(weights.any(axis=0))
+        return columns, np.ascontiguousarray(weights[:, columns])
+
     def keys(self) -> list[str]:
         """Return the names of its numbers."""
         return [name for name in self.numbers if name != "ages"]
