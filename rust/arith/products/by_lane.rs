@@ -123,9 +123,12 @@ pub fn are_many(vectors: usize, entries: usize) -> bool {
     HAS_VECTORS && (short || long)
 }
 
+/// Of more than so many, groups would pass too often.
+const VAST: usize = 200;
+
 /// The same where rows are scored one after another: there the lanes of several of them, in memory, take less time.
 pub fn are_scored_by_lane(vectors: usize, entries: usize) -> bool {
-    HAS_VECTORS && vectors > MANY && !(IN_A_ROW + 1..LONG).contains(&entries)
+    HAS_VECTORS && vectors > MANY && (vectors > VAST || !(IN_A_ROW + 1..LONG).contains(&entries))
 }
 
 /// Products of a row with many vectors, which stand by column.
