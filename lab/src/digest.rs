@@ -178,13 +178,23 @@ fn digest(settings: &Map<String, Value>, arrays: &Arrays) -> String {
             Numbers::Integers(_) => "int64",
             Numbers::Bytes(_) => "uint8",
         };
-        parts.insert(name.clone(), json!([kind, shape]));
+        let columns = some_columns(shape, numbers).map(|columns| columns.len());
+        parts.insert(name.clone(), columns.map_or(json!([kind, shape]), |some| json!([kind, shape, some])));
     }
     let mut total = Sha256::new();
     total.update(json!([settings, parts]).to_string());
-    for (_, numbers) in arrays.0.values() {
+    for (shape, numbers) in arrays.0.values() {
+        let columns = some_columns(shape, numbers);
+        for j in columns.iter().flatten() {
+            total.update((*j as i64).to_le_bytes());
+        }
+        let is_left_out = |i: usize| columns.as_ref().is_some_and(|some| !some.contains(&(i % shape[1])));
         match numbers {
-            Numbers::Floats(values) => values.iter().for_each(|v| total.update((v + 0.0).to_le_bytes())),
+            Numbers::Floats(values) => {
+                for (_, v) in values.iter().enumerate().filter(|(i, _)| !is_left_out(*i)) {
+                    total.update((v + 0.0).to_le_bytes());
+                }
+            }
             Numbers::Integers(values) => values.iter().for_each(|v| total.update(v.to_le_bytes())),
             Numbers::Bytes(values) => total.update(values),
         }
@@ -193,4 +203,12 @@ fn digest(settings: &Map<String, Value>, arrays: &Arrays) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// The columns of a matrix of floats that hold a number other than 0, if not all do.
+fn some_columns(shape: &[usize], numbers: &Numbers) -> Option<Vec<usize>> {
+    let ([_, columns], Numbers::Floats(values)) = (shape, numbers) else { return None };
+    let is_used = |j: &usize| values.iter().skip(*j).step_by(*columns).any(|v| *v != 0.0);
+    let used: Vec<usize> = (0..*columns).filter(is_used).collect();
+    (used.len() < *columns).then_some(used)
 }
