@@ -113,7 +113,8 @@ class OwnArrays:
 def own(attributes: dict[str, Any]) -> dict[str, Any]:
     """Put read-only copies of arrays into a dict, and return it: others may write to these."""
     arrays = {name: value for name, value in attributes.items() if isinstance(value, np.ndarray)}
-    attributes.update(own_copies(arrays))
+    if arrays:
+        attributes.update(own_copies(arrays))
     return attributes
 
 

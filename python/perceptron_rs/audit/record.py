@@ -292,11 +292,11 @@ def _kept_parameters(estimator: Audited) -> dict[str, object]:
 
 def _copy(value: object) -> Any:
     """Return a copy of what can change; lists and arrays become tuples, as they do in a model file."""
+    if not isinstance(value, (dict, list, np.ndarray)):
+        return value
     if isinstance(value, dict):
         return dict(value)
-    if isinstance(value, np.ndarray):
-        return tuple(value.tolist())
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(value if isinstance(value, list) else value.tolist())
 
 
 @remembered

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import accumulate
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -221,7 +222,7 @@ def partition_bounds(n_partitions: Any, n: int) -> NDArray[np.int64]:
                 f"n_partitions must be a number, or lengths of at least 0 that add up to the number of "
                 f"examples, {n}; got {n_partitions!r:.80}"
             )
-    return np.cumsum([0, *lengths], dtype=np.int64)
+    return np.array([*accumulate(lengths, initial=0)], dtype=np.int64)
 
 
 def visited_bounds(n_partitions: Any, n: int, rows: NDArray[np.generic] | None) -> NDArray[np.int64]:

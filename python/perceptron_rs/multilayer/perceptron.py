@@ -346,20 +346,19 @@ class MultilayerPerceptron(
     def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:
         return self._outputs(feeder.engine, examples.rows, state.state(), n_threads(self))
 
-    def _publish_report(self, feeder: Feeder) -> None:
+    def _reported(self, feeder: Feeder) -> dict[str, Any]:
         report = feeder.report
         if not len(report.losses):
             raise KeyboardInterrupt  # nothing was learnt that could be kept
         losses = report.losses[:, 0].tolist()
-        change(
-            self,
-            loss_curve=losses,
-            loss=losses[-1],
-            n_iter=len(losses),
-            mistakes_per_epoch=report.mistakes,
-            n_mistakes=int(report.mistakes.sum()),
-            converged=report.stopped != ["interrupt"] and bool(report.mistakes[-1, 0] == 0),
-        )
+        return {
+            "loss_curve": losses,
+            "loss": losses[-1],
+            "n_iter": len(losses),
+            "mistakes_per_epoch": report.mistakes,
+            "n_mistakes": int(report.mistakes.sum()),
+            "converged": report.stopped != ["interrupt"] and bool(report.mistakes[-1, 0] == 0),
+        }
 
     def _exports(self) -> ModuleType:
         from perceptron_rs.multilayer import exports

@@ -38,7 +38,7 @@ from perceptron_rs.sequence.predictor import SequencePerceptronPredictor
 from perceptron_rs.sequence.progress import SequenceObserver
 from perceptron_rs.sequence.schema import attribute_names, beam_of, cold_state, dense_matrix, sparse_entries
 from perceptron_rs.settings import Chain
-from perceptron_rs.state.turns import change, exclusive
+from perceptron_rs.state.turns import exclusive
 from perceptron_rs.stream.fit import StreamFit
 from perceptron_rs.stream.run import Carrier
 from perceptron_rs.targets.weights import start_value
@@ -275,15 +275,14 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, SequencePerceptro
         super()._keep(feeder, state)
         self._weights  # noqa: B018  an average that is not finite is an error of the fit
 
-    def _publish_report(self, feeder: Feeder) -> None:
+    def _reported(self, feeder: Feeder) -> dict[str, Any]:
         report = feeder.report
         # If nobody has counted the sequences: all that the weights have seen, in equal parts.
         n_sequences = feeder.n_examples or self.n_seen_ / max(1, len(report.mistakes))
-        change(
-            self,
-            sequence_errors=report.mistakes[:, 0],
-            token_errors=report.losses[:, 0].astype(np.int64),
-            loss_curve=(report.losses[:, 0] / max(1, n_sequences)).tolist(),
-            n_iter=len(report.mistakes),
-            converged=report.stopped == ["clean"],
-        )
+        return {
+            "sequence_errors": report.mistakes[:, 0],
+            "token_errors": report.losses[:, 0].astype(np.int64),
+            "loss_curve": (report.losses[:, 0] / max(1, n_sequences)).tolist(),
+            "n_iter": len(report.mistakes),
+            "converged": report.stopped == ["clean"],
+        }

@@ -220,8 +220,8 @@ class Trainable(Estimator):
             self._until_clean,
         )
 
-    def _publish_report(self, feeder: Feeder) -> None:
-        """Put what the run reports on the estimator."""
+    def _reported(self, feeder: Feeder) -> dict[str, Any]:
+        """Return the fields of what has been learnt that say how the run went."""
         report = feeder.report
         if feeder.tracks:
             activations = feeder.activations = report.tracked["activations"]  # NaN where none was computed
@@ -235,16 +235,15 @@ class Trainable(Estimator):
                 "training overflowed: the losses of an epoch are not finite",
                 f"scale the features or lower {{{rate_of(self)}}}",
             )
-        change(
-            self,
-            n_iter_per_class=report.n_iter,
-            n_iter=int(report.n_iter.max()),
-            n_mistakes=int(report.mistakes.sum()),
-            mistakes_per_epoch=report.mistakes,
-            converged=all(reason == "clean" for reason in report.stopped),
-            loss_curve=None if feeder.is_pass else report.losses.mean(axis=1).tolist(),
-            mistakes_per_example=report.tracked.get("mistakes_per_example"),
-        )
+        return {
+            "n_iter_per_class": report.n_iter,
+            "n_iter": int(report.n_iter.max()),
+            "n_mistakes": int(report.mistakes.sum()),
+            "mistakes_per_epoch": report.mistakes,
+            "converged": all(reason == "clean" for reason in report.stopped),
+            "loss_curve": None if feeder.is_pass else report.losses.mean(axis=1).tolist(),
+            "mistakes_per_example": report.tracked.get("mistakes_per_example"),
+        }
 
     def _validate_params(self) -> None:
         # Called by scikit-learn before each ``fit``: a third of the time of a fit to few examples.
@@ -282,7 +281,7 @@ def _learn(learner: Trainable, feeder: Feeder, turn: Turn) -> None:
 def _open(learner: Trainable, feeder: Feeder) -> None:
     """Let the examples say their classes and columns; a cold start begins with these."""
     feeder.engine = get_engine(learner.engine)
-    if not feeder.goes_on:
+    if learner._columns_of_data and not feeder.goes_on:
         change(learner, **dict.fromkeys(learner._columns_of_data))
     feeder.open()
     if not feeder.goes_on:
@@ -311,10 +310,10 @@ def _learn_in_epochs(learner: Trainable, feeder: Feeder) -> None:
         raise named_overflow(error, rate_of(learner)) from None
     note_end(learner, report.stopped, int(report.n_iter.max()))
     learner._keep(feeder, report.state)
-    learner._publish_report(feeder)
+    how = learner._reported(feeder)
     scores = None if feeder.held_out is None else feeder.held_out.per_epoch(report.losses.shape)
-    n_epochs = learner._n_epochs + (0 if feeder.is_pass else learner.n_iter_)
-    change(learner, validation_scores=scores, n_epochs=n_epochs)
+    n_epochs = learner._n_epochs + (0 if feeder.is_pass else how["n_iter"])
+    change(learner, **how, validation_scores=scores, n_epochs=n_epochs)
     if task is not None:
         task.end()
 

@@ -418,8 +418,12 @@ pub(in crate::rows) fn fill<T>(
             }
         } else if !are_zeros(tile.clone()) {
             for (from, to) in planes.clone() {
-                for j in tile.clone() {
-                    out[to * per_plane + j * per_column] = number(from, j);
+                let out = &mut out[to * per_plane + tile.start * per_column..];
+                if layout == Layout::ByPlane {
+                    out.iter_mut().zip(tile.clone()).for_each(|(out, j)| *out = number(from, j));
+                } else {
+                    let out = out.iter_mut().step_by(per_column);
+                    out.zip(tile.clone()).for_each(|(out, j)| *out = number(from, j));
                 }
             }
         }
