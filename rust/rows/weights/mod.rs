@@ -6,5 +6,6 @@ pub mod planes;
 pub mod scaled;
 pub mod shared;
 pub mod table;
+mod turned;
 pub mod undo;
 pub mod used;

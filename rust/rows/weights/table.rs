@@ -9,6 +9,7 @@ use crate::memory::{collected, zeros, zeros_to_write};
 use crate::monitor::{Monitor, copied, pieces};
 use crate::rows::columns::Chosen;
 use crate::rows::weights::shared::Shared;
+use crate::rows::weights::turned::turn;
 
 /// How numbers of K planes over d columns stand. Those of one plane stand alike in both ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -180,8 +181,17 @@ impl Table {
 
     /// Changes how the numbers stand. After an error nothing has changed.
     pub fn stand(&mut self, layout: Layout, monitor: &dyn Monitor) -> Result<()> {
-        if self.layout != layout && self.shape[0] > 1 && !self.is_empty() {
-            *self = self.some((0..self.shape[0]).map(|k| (k, k)), self.shape[0], layout, monitor)?;
+        if self.layout != layout
+            && self.shape[0] > 1
+            && let Some(numbers) = self.numbers()
+        {
+            *self = if layout == Layout::ByPlane {
+                let mut made = Self::zero(self.shape);
+                turn(numbers, self.shape, made.own(monitor)?, monitor)?;
+                made.at_most(self.most)
+            } else {
+                self.some((0..self.shape[0]).map(|k| (k, k)), self.shape[0], layout, monitor)?
+            };
         }
         self.layout = layout;
         Ok(())
