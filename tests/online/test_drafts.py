@@ -247,3 +247,109 @@ def test_runs_are_mixed_once_and_by_the_model_that_they_began_with():
         run = engine.start(data, model, Linear(learner="perceptron", **of))
         with pytest.raises(ValueError, match="runs must have begun with this model"):
             other.mixed([run], [weight])
+
+
+LARGEST = np.finfo(np.float64).max
+
+
+def data_of(engine, dense, labels, form="sparse"):
+    X = sp.csr_matrix(dense)
+    csr = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
+    return Data(csr if form == "sparse" else engine.dense_rows(dense), np.array(labels, dtype=np.uint32))
+
+
+@pytest.mark.parametrize("mixing", ["uniform", "mistakes"])
+@pytest.mark.parametrize("of_drafts", [False, True])
+def test_planes_that_have_seen_other_numbers_of_examples_are_mixed_with_these(of_drafts, mixing):
+    """Of the passes one is over dense rows, one over all columns by column, and one over few."""
+    rng, engine, (K, d) = np.random.default_rng(3), get_engine("rust"), (3, 700)
+    state = {name: rng.standard_normal((K, d)) for name in ("coef", "coef_u")}
+    state |= {name: rng.standard_normal(K) for name in ("intercept", "intercept_u")}
+    state["seen"] = np.array([3, 40, 700])
+    model = engine.Model.from_state("averaged", state)
+    settings = Linear(
+        learner="averaged", positive=np.arange(K, dtype=np.uint32), class_weight=np.ones((K, 2)), eta0=0.3
+    )
+    mixer, passes, work, ks = _core.Draft(model) if of_drafts else model, [], [], []
+    mixer_before = (mixer.model() if of_drafts else mixer).coef.copy()  # what predicts has been asked for
+    for part, width in enumerate((d, d, 5)):
+        dense = np.zeros((6, d))
+        dense[:, rng.choice(d, width, replace=False)] = rng.standard_normal((6, width))
+        form = "sparse" if part or of_drafts else "dense"
+        data, own = data_of(engine, dense, rng.integers(0, K, 6), form), replace(settings, partition=part)
+        run = engine.start(data, model, own)
+        epoch = run.epoch(0)
+        passes.append(run.state().state())
+        ks.append(np.ones_like(epoch.mistakes) if mixing == "uniform" else epoch.mistakes)
+        work.append(mixer.learn(data, own, 0)[1] if of_drafts else run)
+    mixed, _ = mixer.mixed(work, ks)
+    if of_drafts:
+        mixer.put(mixed)
+        mixed = mixer.model()
+    for name, array in by_definition(state, passes, ks).items():
+        assert mixed[name].tobytes() == array.tobytes(), name
+    again = engine.Model.from_state("averaged", {name: array.copy() for name, array in mixed.state().items()})
+    assert mixed.coef.tobytes() == again.coef.tobytes() != mixer_before.tobytes()
+
+
+@pytest.mark.parametrize("of_drafts", [False, True])
+@pytest.mark.parametrize("entries", [0, 1])
+def test_sums_of_a_mixture_that_are_not_finite_are_none(entries, of_drafts):
+    """The weights are finite, and the sums of each pass."""
+    engine, K = get_engine("rust"), 1
+    state = {"coef": np.zeros((K, 1)), "coef_u": np.zeros((K, 1)), "seen": np.array([9])}
+    model = engine.Model.from_state(
+        "averaged", state | {"intercept": np.zeros(K), "intercept_u": np.zeros(K)}
+    )
+    of = {"positive": np.array([1], dtype=np.uint32), "class_weight": np.ones((1, 2))}
+    settings = Linear(learner="averaged", eta0=9e306, fit_intercept=not entries, **of)
+    data, one = data_of(engine, np.full((1, 1), float(entries)), [1]), np.ones(1, dtype=np.int64)
+    mixer, work = _core.Draft(model) if of_drafts else model, []
+    for _ in range(3):
+        run = engine.start(data, model, settings)
+        run.epoch(0)
+        work.append(mixer.learn(data, settings, 0)[1] if of_drafts else run)
+    assert mixer.mixed(work, [one] * 3)[0] is None
+
+
+@pytest.mark.parametrize("way", ["at once", "a run", "dense runs", "runs", "drafts", "a draft", "planes"])
+@pytest.mark.parametrize("name", ["coef", "coef_u"])
+def test_a_number_near_the_largest_overflows_whatever_was_learnt_elsewhere(name, way):
+    """A bound of all numbers says that none need be looked at: it holds for those of other columns, too."""
+    engine, d = get_engine("rust"), 2_500
+    learner = "averaged" if name == "coef_u" else "perceptron"
+    state = {"coef": np.zeros((1, d)), "intercept": np.zeros(1), "seen": np.zeros(1, dtype=np.int64)}
+    if learner == "averaged":
+        state |= {"coef_u": np.zeros((1, d)), "intercept_u": np.zeros(1)}
+    zero = {key: array.copy() for key, array in state.items()}
+    state[name][0, :2] = LARGEST, -LARGEST
+    of = {"positive": np.array([1], dtype=np.uint32), "class_weight": np.ones((1, 2))}
+    settings = Linear(learner=learner, eta0=1e300, fit_intercept=False, **of)
+    there, elsewhere = np.zeros((1, d)), np.zeros((1, d))
+    there[0, :2], elsewhere[0, 2400] = 1, 1e-300
+    model, k = engine.Model.from_state(learner, state), np.ones(1, dtype=np.int64)
+    data = data_of(engine, elsewhere, [1], "dense" if way == "dense runs" else "sparse")
+    if way == "a run":
+        run = engine.start(data, model, settings)
+        run.epoch(0)
+        model = run.state()
+    elif way.endswith("runs"):
+        runs = [engine.start(data, model, settings) for _ in range(2)]
+        for run in runs:
+            run.epoch(0)
+        model, _ = model.mixed(runs, [k, k])
+    elif way == "planes":
+        other, model = model, engine.Model.from_state(learner, zero)
+        assert model.take_planes(other, [0])
+    elif way != "at once":
+        draft = _core.Draft(model)
+        now = draft.learn(data, settings, 0)[1]
+        if way == "drafts":
+            draft.put(draft.mixed([now, now], [k, k])[0])
+        with pytest.raises(OverflowError):
+            draft.learn(data_of(engine, there, [1]), settings, 1)
+        model = draft.model()
+    assert set(np.abs(model.state()[name][0, :2])) == {LARGEST}
+    run = engine.start(data_of(engine, there, [1]), model, settings)
+    with pytest.raises(OverflowError):
+        run.epoch(1)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from tests.arith.environments import MODES, mode
 
-from perceptron_rs import AveragedPerceptron, VotedPerceptron
+from perceptron_rs import AveragedPerceptron, VotedPerceptron, _core
 from perceptron_rs.engines import get_engine
 from perceptron_rs.settings import Data, Linear
 
@@ -187,3 +187,39 @@ def test_columns_of_sums_count_and_no_column_is_beyond_the_last(engine):
     for column in (3, -4):
         with pytest.raises((IndexError, ValueError)):
             model.state(np.array([column]))
+
+
+@pytest.mark.parametrize("planes", [1, 2, 3, 4, 5, 6, 64, 65, 130])
+@pytest.mark.parametrize("by_column", [False, True])
+def test_columns_that_hold_anything_are_those_that_numpy_finds(by_column, planes):
+    rng, engine = np.random.default_rng(planes), get_engine("rust")
+    coef = np.zeros((planes, 1_100))
+    coef[rng.integers(0, planes, 60), rng.integers(0, 1_100, 60)] = rng.standard_normal(60)
+    coef[-1, [0, 700, -1]] = 5e-324
+    state = {"coef": coef, "intercept": np.zeros(planes), "seen": np.zeros(planes, dtype=np.int64)}
+    model = engine.Model.from_state("perceptron", state)
+    if by_column:
+        model = _core.Draft(model).model()
+    columns = np.flatnonzero(coef.any(axis=0))
+    assert model.columns().tolist() == columns.tolist()
+    used, numbers = model.used("coef")
+    assert (used.tolist(), numbers.tobytes()) == (columns.tolist(), coef[:, columns].tobytes())
+    mixed = rng.permutation(1_100)
+    assert model.state(mixed)["coef"].tobytes() == coef[:, mixed].tobytes()
+
+
+@pytest.mark.parametrize("penalty", [(0.01, 0.0), (0.0, 0.01), (0.0, 0.5)])
+def test_columns_that_no_row_has_are_as_old_as_the_runs(engine, penalty):
+    """Each example settles the weights that it reads; a factor near 1 is pending on all weights together."""
+    ages, d = np.zeros(3_000), 3_000
+    rows = sp.csr_matrix((np.ones(4), np.array([2_000, 5, 5, 77]), np.arange(5)), (4, d))
+    model = engine.Model("perceptron", 3, d)
+    for _ in range(2):
+        run = engine.start(examples(engine, rows, np.array([0, 1, 2, 0])), model, settings(penalty=penalty))
+        run.epoch(0)
+        model = run.state()
+        for column in rows.indices:
+            if penalty != (0.0, 0.01):
+                ages[column] = 0
+            ages += 1
+        assert model.state()["ages"].tolist() == [ages.tolist()] * 3
