@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import itertools
+import weakref
 from functools import partial
 
 import numpy as np
@@ -298,3 +301,22 @@ def test_an_overflow_in_the_part_has_a_remedy(engine, engine_name, learner):
         model.fit(X, y)
     assert str(info.value).startswith("training overflowed: ")
     assert str(info.value).endswith(f"or lower {'learning_rate_init' if learner is LAYERS else 'eta0'}")
+
+
+@pytest.mark.parametrize("learner", ALL)
+@pytest.mark.parametrize("fails", [False, True])
+def test_examples_are_freed_with_the_call(learner, fails):
+    if fails and learner is LAYERS:
+        pytest.skip("it has no callback that could fail")
+    options = {"callback": lambda record: 1 / 0} if fails else {}
+    X, y = np.arange(80.0).reshape(40, 2), np.arange(40) % 2
+    model, examples = learner(early_stopping=True, max_iter=2, tol=None, **options), weakref.ref(X)
+    gc.collect()
+    gc.disable()  # which would find them, some calls later
+    try:
+        with contextlib.suppress(ZeroDivisionError):
+            model.fit(X, y)
+        del X
+        assert examples() is None
+    finally:
+        gc.enable()

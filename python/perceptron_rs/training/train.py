@@ -342,11 +342,16 @@ def _warn(learner: Trainable, feeder: Feeder) -> None:
 def train(learner: Trainable, feeder: Feeder) -> None:
     """Let an estimator learn from examples; after an exception it is what it was before."""
     with Turn(learner) as turn:
-        if not feeder.is_pass and isinstance(learner, CallbackSupportMixin):
-            _learn_with_callbacks(turn.twin(), feeder, turn)
-        else:
-            with standard():
-                _learn(learner if feeder.is_pass else turn.twin(), feeder, turn)
+        try:
+            if not feeder.is_pass and isinstance(learner, CallbackSupportMixin):
+                _learn_with_callbacks(turn.twin(), feeder, turn)
+            else:
+                with standard():
+                    _learn(learner if feeder.is_pass else turn.twin(), feeder, turn)
+        finally:
+            feeder.held_out = (
+                None  # it knows the feeder: both would keep examples and weights until collected
+            )
         if turn.model is not None:
             _warn(turn.model, feeder)
             if feeder.goes_on and learner._learnt.calibration is not None:
